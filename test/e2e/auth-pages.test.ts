@@ -257,7 +257,7 @@ suite("the pages of access in a browser", () => {
 
   test("an enrolment line is created and revoked", async () => {
     await goto("enrolment");
-    await page.getByRole("button", { name: "Create line" }).click();
+    await page.getByRole("button", { name: "Create command" }).click();
     const line = (await page.locator(".secret code").first().textContent()) ?? "";
     await expectNoBarrier("a line for another server");
     assert.ok(line.startsWith(`tailrace-agent enroll ${hub.dashboardUrl} `), line);

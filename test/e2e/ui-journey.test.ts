@@ -127,7 +127,7 @@ async function watchLive(page: Page, word: string): Promise<void> {
 /** Connects another server by the line that the page gives, sees it among the agents, and what of its file has come. */
 async function connectServer(page: Page, name: string): Promise<void> {
   await goto(page, "enrolment");
-  await page.getByRole("button", { name: "Create line" }).click();
+  await page.getByRole("button", { name: "Create command" }).click();
   const line = await page.getByRole("region", { name: "Shown once" }).locator("code").first().textContent();
   const log = workspace.path(name, "app.log");
   writeFileSync(log, `${name} has begun\n`);

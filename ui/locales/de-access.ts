@@ -104,17 +104,18 @@ export const GERMAN_ACCESS: Readonly<Record<string, string>> = {
   "All tokens it was given end at once.": "Alle seine Token enden sofort.",
   "Delete client": "Client löschen",
   "Enter these in the application.": "Tragen Sie dies in die Anwendung ein.",
-  "Install the agent on the other machine, then run one line there. The line works once; the agent creates its own key, which never leaves that machine.":
-    "Installieren Sie den Agenten auf dem anderen Rechner, und führen Sie dort eine Zeile aus. Die Zeile gilt einmal; der Agent macht sich einen eigenen Schlüssel, der jenen Rechner nie verlässt.",
-  "Create line": "Zeile anlegen",
-  "Unused lines": "Noch nicht benutzte Zeilen",
+  "Install the agent on the other machine, then run one command there. The command works once; the agent creates its own key, which never leaves that machine.":
+    "Installieren Sie den Agenten auf dem anderen Rechner, und führen Sie dort einen Befehl aus. Der Befehl gilt einmal; der Agent macht sich einen eigenen Schlüssel, der jenen Rechner nie verlässt.",
+  "Create command": "Befehl anlegen",
+  "Unused commands": "Noch nicht benutzte Befehle",
+  Command: "Befehl",
   "Open enrolments": "Offene Anmeldungen",
   "Valid until": "Gültig bis",
   "Agents with credentials": "Agenten mit Zugang",
   "Enrolled by": "Angemeldet von",
   Key: "Schlüssel",
   "No agent has credentials of its own yet.": "Noch hat kein Agent einen eigenen Zugang.",
-  "The line is revoked.": "Die Zeile ist widerrufen.",
+  "The command is revoked.": "Der Befehl ist widerrufen.",
   "Its connection ends at once. It loses nothing: it keeps its place and goes on when it is enrolled again.":
     "Seine Verbindung endet sofort. Er verliert nichts: er merkt sich seine Stelle und macht weiter, wenn er neu angemeldet wird.",
   "Revoke agent": "Agenten abmelden",
@@ -160,8 +161,8 @@ export const GERMAN_ACCESS: Readonly<Record<string, string>> = {
   "{0} is deleted.": "{0} ist gelöscht.",
   "No other machine reaches this hub yet: it listens on 127.0.0.1.":
     "Noch erreicht kein anderer Rechner diesen Hub: er lauscht auf 127.0.0.1.",
-  "Set network.host first (docs/install.md). Until then a line connects an agent on this machine only.":
-    "Setzen Sie zuerst network.host (docs/install.md). Bis dahin verbindet eine Zeile nur einen Agenten auf diesem Rechner.",
+  "Set network.host first (docs/install.md). Until then a command connects an agent on this machine only.":
+    "Setzen Sie zuerst network.host (docs/install.md). Bis dahin verbindet ein Befehl nur einen Agenten auf diesem Rechner.",
   "Run this on this machine before {0}.": "Führen Sie dies vor {0} auf diesem Rechner aus.",
   "In a checkout": "In einem Checkout",
   Id: "Kennung",

@@ -1,4 +1,4 @@
-/** Enrolment: the line that connects another machine, and the agents that have credentials. */
+/** Enrolment: the command that connects another machine, and the agents that have credentials. */
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
@@ -42,17 +42,17 @@ export class EnrolmentPage extends AccessPage {
       ${
         this._isLocal
           ? html`<div class="notice warning"><p><strong>${msg("No other machine reaches this hub yet: it listens on 127.0.0.1.")}</strong>
-              ${msg("Set network.host first (docs/install.md). Until then a line connects an agent on this machine only.")}</p></div>`
+              ${msg("Set network.host first (docs/install.md). Until then a command connects an agent on this machine only.")}</p></div>`
           : nothing
       }
       <div class="card">
-        <p>${msg("Install the agent on the other machine, then run one line there. The line works once; the agent creates its own key, which never leaves that machine.")}</p>
-        <button class="primary" @click=${this.#invite}>${icon("plus")}${msg("Create line")}</button>
+        <p>${msg("Install the agent on the other machine, then run one command there. The command works once; the agent creates its own key, which never leaves that machine.")}</p>
+        <button class="primary" @click=${this.#invite}>${icon("plus")}${msg("Create command")}</button>
       </div>
       ${
         this._open.length === 0
           ? nothing
-          : html`<h2>${msg("Unused lines")}</h2>${tableView(
+          : html`<h2>${msg("Unused commands")}</h2>${tableView(
               msg("Open enrolments"),
               [msg("Id"), msg("Created by"), msg("Valid until")],
               this._open.map((each) => this.#enrolment(each)),
@@ -72,7 +72,7 @@ export class EnrolmentPage extends AccessPage {
   #enrolment({ id, created_by, expires_at }: Enrolment): TemplateResult {
     return html`<tr><td class="mono">${id}</td><td>${created_by}</td><td>${formatMoment(Date.parse(expires_at))}</td>
       <td class="number"><button class="plain small icon" aria-label=${msg(str`Revoke ${id}`)} title=${msg("Revoke")}
-        @click=${() => void this.change(() => changeAccess("DELETE", `auth/agents/enrolment/${id}`), msg("The line is revoked."))}>${icon("trash")}</button></td></tr>`;
+        @click=${() => void this.change(() => changeAccess("DELETE", `auth/agents/enrolment/${id}`), msg("The command is revoked."))}>${icon("trash")}</button></td></tr>`;
   }
 
   #agent({ public_key, name, issued_at, issued_by, agent_id }: AgentKey): TemplateResult {
@@ -94,7 +94,7 @@ export class EnrolmentPage extends AccessPage {
           ? msg(str`Run this on this machine before ${until}.`)
           : msg(str`Run this on the other machine before ${until}.`),
         values: [
-          [msg("Line"), command],
+          [msg("Command"), command],
           [msg("In a checkout"), command.replace(/^tailrace-agent/, "agent/bin/tailrace-agent")],
           [msg("Id"), id],
         ],
