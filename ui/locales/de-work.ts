@@ -69,7 +69,8 @@ export const GERMAN_WORK: Readonly<Record<string, string>> = {
     "Eine Messung muss von der gezeigten Zeit sein: offset() verschiebt alle.",
   "A number, a measure such as count(), or a bracket is missing here.":
     "Hier fehlt eine Zahl, eine Messung wie count() oder eine Klammer.",
-  "There is no {0}(): take one of those below.": "{0}() gibt es nicht: nehmen Sie eine der Funktionen unten.",
+  "There is no function {0}(). “Examples and functions” below the formula lists all.":
+    "Die Funktion {0}() gibt es nicht. „Beispiele und Funktionen“ unter der Formel nennt alle.",
   "A number of steps from 1 to {0} is missing here.": "Hier fehlt eine Anzahl von Schritten von 1 bis {0}.",
   "A comma and a length such as 1w are missing at the end of offset().":
     "Am Ende von offset() fehlen ein Komma und eine Länge wie 1w.",

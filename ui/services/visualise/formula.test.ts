@@ -60,7 +60,7 @@ const FAULTS: readonly (readonly [string, RegExp, number])[] = [
   ["count() count()", /operator is missing/, 9],
   ["count(", /never closed/, 6],
   ["avg()", /takes a field/, 1],
-  ["median(x)", /no median\(\)/, 1],
+  ["median(x)", /no function median\(\)/, 1],
   ["moving_average(count(), x)", /number of steps/, 24],
   ["count() - offset(count())", /length such as 1w/, 18],
   ["offset(count(), 1w)", /of the time that is shown/, 1],

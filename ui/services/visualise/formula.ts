@@ -155,7 +155,10 @@ class Parser {
     if (isOneOf(MEASURES, name)) return this.#measure(name, start);
     if (name === "offset") return this.#offset();
     if (isOneOf(SERIES_FUNCTIONS, name)) return this.#series(name);
-    throw new FormulaError(msg(str`There is no ${name}(): take one of those below.`), start);
+    throw new FormulaError(
+      msg(str`There is no function ${name}(). “Examples and functions” below the formula lists all.`),
+      start,
+    );
   }
 
   #series(name: SeriesFunction): Term {
