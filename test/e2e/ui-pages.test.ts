@@ -357,6 +357,55 @@ test("no page is wider than its screen, in light and in dark", async () => {
     }
 });
 
+/** An expression in the page: the tables that are wider than their frame. */
+const WIDE_TABLES = `(() => {
+  const found = [];
+  const look = (root) => {
+    for (const element of root.querySelectorAll("*")) {
+      if (element.shadowRoot !== null) look(element.shadowRoot);
+      if (element.matches(".table") && element.scrollWidth > element.clientWidth) found.push(element.ariaLabel);
+    }
+  };
+  look(document);
+  return found;
+})()`;
+
+test("tables of administration fit a tablet, where words are longer too", async () => {
+  for (const width of [710, 768, 820, 900, 1100]) {
+    const context = await browser.newContext({ viewport: { width, height: 900 }, locale: "de-DE" });
+    const page = await context.newPage();
+    for (const name of ["agents", "status"]) {
+      await page.goto(`${hub.url}/#/${name}`);
+      await page.locator(`tr-page-${name} .table`).first().waitFor();
+      assert.deepEqual(await page.evaluate<string[]>(WIDE_TABLES), [], `${name} at ${width} px`);
+    }
+    await context.close();
+  }
+});
+
+test("a time range has the zone of its ends, not that of today", async () => {
+  const context = await browser.newContext({ timezoneId: "Europe/Berlin" });
+  const page = await context.newPage();
+  const rows: readonly (readonly [from: string, to: string, zone: string])[] = [
+    ["2026-01-10T00:00:00Z", "2026-01-11T00:00:00Z", "UTC+01:00"],
+    ["2026-07-10T00:00:00Z", "2026-07-11T00:00:00Z", "UTC+02:00"],
+    ["2026-03-29T00:00:00Z", "2026-03-29T06:00:00Z", "UTC+01:00 → UTC+02:00"],
+  ];
+  for (const [from, to, zone] of rows) {
+    await page.goto(`${hub.url}/#/discover?from=${from}&to=${to}`);
+    await page.locator("tr-time-range-picker .zone").getByText(zone, { exact: true }).waitFor();
+  }
+  await context.close();
+});
+
+test("a range that ends before it begins is refused with its reason", () =>
+  visit("/#/discover?from=now&to=now-1h", (page) =>
+    page.getByText("The end must be later than the start.").waitFor(),
+  ));
+
+test("the page of tails that is opened by its name alone has two", () =>
+  visit("/#/tails", (page) => page.getByRole("region", { name: "Tail 2" }).waitFor()));
+
 test("a list of fields that is longer than its window scrolls, the page doesn't", async () => {
   const page = await browser.newPage({ viewport: { width: 1440, height: 400 } });
   await page.goto(`${hub.url}/#/discover`);

@@ -72,6 +72,8 @@ export class TailsPage extends LitElement {
 
   #tails(): readonly URLSearchParams[] {
     const texts = this.parameters.getAll("t").slice(0, MAX_TAILS);
+    // The address of the list of pages names none.
+    if (texts.length === 0) texts.push("", "");
     this.#kept = texts.map((text, at) => {
       const known = this.#kept[at];
       return known?.toString() === text ? known : new URLSearchParams(text);
