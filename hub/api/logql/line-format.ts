@@ -17,9 +17,9 @@ interface Piece {
   readonly text: string;
 }
 
-/** Texts in quotes may contain braces. */
+/** Texts in quotes may contain braces. At each character only one of the choices fits, so that nothing is tried twice. */
 const ACTION =
-  /\{\{(-\s)?((?:"(?:[^"\\]|\\.)*"|`[^`]*`|\/\*[\s\S]*?\*\/|(?!\s-?\}\}|\}\})[^"`])*)(\s-)?\s*\}\}/g;
+  /\{\{(-\s)?((?:"(?:[^"\\]|\\.)*"|`[^`]*`|\/\*(?:[^*]|\*(?!\/))*\*\/|(?!\s-\}\}|\}\}|\{\{|\/\*)[^"`])*)(\s-)?\}\}/g;
 
 /**
  * Compiles a template. Throws request_invalid for what isn't supported; the compiled template throws it if its text gets too
