@@ -128,7 +128,10 @@ describe("the values of a field", () => {
       ["doc['n'].find(x -> x > 4)", 5],
       ["doc['n'].sum()", 15],
       ["doc['k'].join('-')", "a-b-cc"],
-      ["def l = doc['n'].asList(); l.add(7); l.size() + doc['n'].size()", 7],
+      ["doc['n'].asList() === doc['n'] && doc['n'].asCollection() === doc['n']", true],
+      ["def l = doc['n'].toArray(); l[0] = 7; l[0] + doc['n'][0]", 11],
+      ["doc['n'].findResult(x -> x > 4 ? x * 2 : null)", 10],
+      ["doc['n'].split(x -> x > 4).toString()", "[[5, 6], [4]]"],
     ];
     for (const [source, result] of rows) assert.deepEqual(await fieldOf(source), [result], source);
   });
@@ -139,6 +142,7 @@ describe("the values of a field", () => {
       "doc['n'].set(0, 1)",
       "doc['n'].remove(0)",
       "doc['n'].clear()",
+      "doc['n'].asList().add(1)",
       "def i = doc['n'].iterator(); i.next(); i.remove()",
     ]) {
       const source = `try { ${change} } catch (UnsupportedOperationException e) { return 'refused' }`;

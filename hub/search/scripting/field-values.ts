@@ -203,7 +203,7 @@ const coordinate =
 
 /** Methods of lists that read them. */
 const READING =
-  "forEach findAll find collect any every count sum join groupBy toArray asList containsAll indexOf lastIndexOf subList stream toString hashCode".split(
+  "forEach eachWithIndex findAll find findResult findResults split collect any every count sum join groupBy toArray containsAll indexOf lastIndexOf subList stream toString hashCode".split(
     " ",
   );
 const CHANGING = "add addAll set remove removeIf removeAll retainAll replaceAll clear sort".split(" ");
@@ -225,9 +225,14 @@ const unmodifiable: Method = () => {
   throw new ScriptException("UnsupportedOperationException", "doc values are unmodifiable");
 };
 
+const itself: Method = (self: FieldValues) => self;
+
 const VALUES_METHODS: Methods = new Map<string, Method>([
   ...READING.map(readingMethod),
   ...CHANGING.map((name) => [name, unmodifiable] as const),
+  // Of a list these are the list itself, which must not be changed here.
+  ["asList", itself],
+  ["asCollection", itself],
   ["getValue", (self: FieldValues, _, context) => self.value(context)],
   ["getValues", (self: FieldValues, _, context) => [...read(self, context)]],
   ["getDate", (self: FieldValues, _, context) => self.date(context)],
