@@ -485,12 +485,13 @@ test("where a cursor can't be stored, the next hub repeats what came after the s
   const { sink, cursors } = world.log;
   const [first, second] = [await world.hub(), await world.hub({ hub: "hub-2" })];
   await first.assign(new Set([7, 8]));
-  const { create } = cursors;
-  cursors.create = () => Promise.reject(new AppError("unavailable", "no answer"));
+  const create = t.mock.method(cursors, "create", () =>
+    Promise.reject(new AppError("unavailable", "no answer")),
+  );
   for (const partition of [7, 8]) world.write(partition, 2);
   await sink.reached(4);
   await first.assign(new Set([7]));
-  cursors.create = create;
+  create.mock.restore();
   world.write(8, 1);
   await second.assign(new Set([8]));
   await sink.reached(5);
