@@ -1,15 +1,10 @@
 /** Date formats of mappings and requests: named ones, Joda patterns, and several of them with `||` between. */
 
 import { civilTime, startOfDay, utcTime } from "#proto/kit/dates/civil-time.ts";
-import {
-  JODA,
-  JODA_LETTERS,
-  NAMED_FORMATS,
-  type PatternDialect,
-  parsePattern,
-} from "#proto/kit/dates/date-pattern.ts";
+import { JODA, JODA_LETTERS, type PatternDialect, parsePattern } from "#proto/kit/dates/date-pattern.ts";
 import { compilePrinter } from "#proto/kit/dates/date-printer.ts";
 import { compileReader } from "#proto/kit/dates/date-reader.ts";
+import { type NamedFormat, namedFormat } from "#proto/kit/dates/named-formats.ts";
 import { fixedOffset, UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "#proto/kit/units.ts";
@@ -101,25 +96,36 @@ const MAPPING_DIALECT: PatternDialect = {
 };
 
 /** Compiles one pattern. Throws mapping_parse. */
-function compilePattern(pattern: string, strict: boolean, locale: string | undefined): DateFormat {
-  const dialect = { ...MAPPING_DIALECT, strict, locale: locale ?? MAPPING_DIALECT.locale };
+function compilePattern(pattern: string, locale: string | undefined): DateFormat {
   const plain = pattern.replace(JAVA_MARK, "");
-  const read = compileReader(plain, dialect, PIVOT_YEAR);
+  return compile(plain, plain, { ...MAPPING_DIALECT, locale: locale ?? MAPPING_DIALECT.locale });
+}
+
+function compileNamed({ pattern, reading, isStrict, fractionDigits }: NamedFormat): DateFormat {
+  return compile(pattern, reading, { ...MAPPING_DIALECT, strict: isStrict, fractionDigits });
+}
+
+function compile(printed: string, reading: string, dialect: PatternDialect): DateFormat {
+  const read = compileReader(reading, dialect, PIVOT_YEAR);
+  const letters = parsePattern(reading, dialect).map(({ letter }) => letter);
+  // A year of weeks alone means its first week.
+  const firstWeek = letters.includes("x") && !letters.includes("w") ? 1 : undefined;
   const parse = (text: string, laterMs: number): number => {
     const fields = read(text);
-    return fields === undefined ? Number.NaN : utcTime(fields, civilTime(fields, 1970) + laterMs, UTC);
+    if (fields === undefined) return Number.NaN;
+    fields.week ??= firstWeek;
+    return utcTime(fields, civilTime(fields, 1970) + laterMs, UTC);
   };
-  const restMs = restOfTime(plain, dialect);
+  const restMs = restOfTime(letters);
   return {
     parse: (text) => parse(text, 0),
     parseLast: (text) => parse(text, restMs),
-    print: compilePrinter(plain, dialect),
+    print: compilePrinter(printed, dialect),
   };
 }
 
 /** Returns the largest time, ms, that the units of the time of day add which a pattern leaves out. */
-function restOfTime(pattern: string, dialect: PatternDialect): number {
-  const letters = parsePattern(pattern, dialect).map(({ letter }) => letter);
+function restOfTime(letters: readonly string[]): number {
   const lacks = (names: string): boolean =>
     !letters.some((letter) => letter !== "" && names.includes(letter));
   return (
@@ -165,8 +171,8 @@ function compileOne(given: string): DateFormat {
         print: (timeMs) => String(Math.floor(timeMs / 1000)),
       });
     default: {
-      const strict = name.startsWith("strict_");
-      return compilePattern(NAMED_FORMATS[strict ? name.slice(7) : name] ?? name, strict, locale);
+      const named = namedFormat(name);
+      return named === undefined ? compilePattern(name, locale) : compileNamed(named);
     }
   }
 }

@@ -271,6 +271,22 @@ suite("date formats", () => {
     ["yyyy-MM-dd'T'HH:mm", "2024-03-04T05:06", "2024-03-04T05:06:00.000Z"],
     ["hh:mm a", "12:30 am", "1970-01-01T00:30:00.000Z"],
     ["basic_date", "20240304", "2024-03-04T00:00:00.000Z"],
+    ["basic_week_date_time", "2024W106T050607.8Z", "2024-03-09T05:06:07.800Z"],
+    ["basic_ordinal_date", "2024064", "2024-03-04T00:00:00.000Z"],
+    ["basic_t_time_no_millis", "T050607+0100", "1970-01-01T04:06:07.000Z"],
+    ["ordinal_date", "2024-64", "2024-03-04T00:00:00.000Z"],
+    ["strict_ordinal_date", "2024-64", null],
+    ["week_date", "2024-W9-7", "2024-03-03T00:00:00.000Z"],
+    ["strict_week_date", "2024-W9-7", null],
+    ["weekyear", "2017", "2017-01-02T00:00:00.000Z"],
+    ["strict_weekyear_week", "2024-W09", "2024-02-26T00:00:00.000Z"],
+    ["date_time", "24-3-4T5:6:7.123456789+01:00", "0024-03-04T04:06:07.123Z"],
+    ["strict_date_time", "2024-03-04T05:06:07.12Z", "2024-03-04T05:06:07.120Z"],
+    ["strict_date_time", "2024-3-04T05:06:07.12Z", null],
+    ["hour_minute_second_fraction", "5:06:07.1234", "1970-01-01T05:06:07.123Z"],
+    ["hour_minute_second_millis", "5:06:07.1234", null],
+    ["tTime", "T5:06:07.1Z", "1970-01-01T05:06:07.100Z"],
+    ["yearMonthDay||epoch_millis", "2024-3-4", "2024-03-04T00:00:00.000Z"],
   ];
   for (const [format, text, iso] of rows) {
     test(`${format} reads ${text}`, () => {

@@ -3,8 +3,9 @@
 import { type DateParser, dateParser } from "#hub/pipeline/formats/date-parser.ts";
 import { valueText } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import { JODA, NAMED_FORMATS, type PatternDialect } from "#proto/kit/dates/date-pattern.ts";
+import { JODA, type PatternDialect } from "#proto/kit/dates/date-pattern.ts";
 import { compilePrinter } from "#proto/kit/dates/date-printer.ts";
+import { namedFormat } from "#proto/kit/dates/named-formats.ts";
 import { findTimeZone, type TimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { ProcessorFault } from "./ingest-document.ts";
@@ -122,8 +123,8 @@ function ingestDateParser(format: string, locale: string): DateParser {
   if (ISO_NAMES.test(format)) return dateParser("ISO8601", locale, DIALECT);
   if (format === "epoch_second") return dateParser("UNIX", locale, DIALECT);
   // An 8 says that the letters are those of java.time, which are read without it, too.
-  const pattern = NAMED_FORMATS[format.replace(/^strict_/, "")] ?? format.replace(/^8/, "");
-  const parsers = optionalParts(jodaLetters(pattern)).map((each) => dateParser(each, locale, DIALECT));
+  const pattern = namedFormat(format)?.pattern ?? jodaLetters(format.replace(/^8/, ""));
+  const parsers = optionalParts(pattern).map((each) => dateParser(each, locale, DIALECT));
   return (value, zone, now) => {
     for (const parse of parsers) {
       const time = parse(value, zone, now);
@@ -135,7 +136,7 @@ function ingestDateParser(format: string, locale: string): DateParser {
 
 /** Returns what prints a time as the wall clock of a zone shows it. Throws settings_invalid. */
 function ingestDatePrinter(format: string): (timeMs: number, zone: TimeZone) => string {
-  const pattern = jodaLetters(NAMED_FORMATS[format.replace(/^strict_/, "")] ?? format);
+  const pattern = namedFormat(format)?.pattern ?? jodaLetters(format);
   const printers = new Map<string, (timeMs: number) => string>();
   const printerOf = (suffix: string, name: string): ((timeMs: number) => string) => {
     const key = `${suffix} ${name}`;

@@ -161,7 +161,8 @@ function isNumeric({ letter, count }: PatternToken): boolean {
 }
 
 function fractionWidths(token: PatternToken, context: FieldContext): Widths {
-  const { exactWidths, strict } = context.dialect;
+  const { exactWidths, strict, fractionDigits } = context.dialect;
+  if (fractionDigits !== undefined) return { least: 1, most: fractionDigits, reserved: 0 };
   if (!exactWidths) return widthsOf(token, 9, context);
   return token.count === 3 && !strict ? { least: 1, most: 9, reserved: 0 } : fixed(token.count);
 }
@@ -174,7 +175,8 @@ function yearReader(token: PatternToken, context: FieldContext): FieldReader {
       fields.year = century + value < pivotYear ? century + 100 + value : century + value;
     });
   }
-  const widths = dialect.exactWidths ? fixed(4) : widthsOf(token, 9, context);
+  const isFixed = dialect.exactWidths && (token.count > 1 || dialect.strict);
+  const widths = isFixed ? fixed(4) : widthsOf(token, 9, context);
   return numberReader(widths, (fields, value) => (fields.year = value));
 }
 
