@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import { Bm25, inverseDocumentFrequency } from "#hub/search/scoring/bm25.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
@@ -148,10 +149,20 @@ for (const [query, marked] of [
   });
 }
 
+test("a boost within a span query has no effect below 7.0, and is refused from there on", async () => {
+  const query = near([term("quick"), { span_term: { text: { value: "fox", boost: 2 } } }]);
+  assert.deepEqual(await found(query), await found(near([term("quick"), term("fox")])));
+  await gatherWarnings(new Set(), 700, () =>
+    assert.rejects(
+      found(query),
+      /span_near \[clauses\] as a nested span clause can't have non-default boost/,
+    ),
+  );
+});
+
 for (const [query, why] of [
   [near([]), /span_near must include \[clauses\]/],
   [near([{ term: { text: "x" } }]), /span_near \[clauses\] must be of type span query/],
-  [near([term("x"), { span_term: { text: { value: "y", boost: 2 } } }]), /can't have non-default boost/],
   [near([{ span_gap: { text: 1 } }, term("x")]), /can't begin with a \[span_gap\]/],
   [
     near([term("x"), { span_gap: { text: 1 } }, term("y")], { in_order: false }),

@@ -146,31 +146,32 @@ export class ConstantNode extends WrappedQuery {
 
 /** A query whose scores are multiplied by `boost`. */
 export class BoostNode extends WrappedQuery {
-  readonly #inner: Query;
+  /** The query without its boost. */
+  readonly query: Query;
   readonly boost: number;
 
-  constructor(inner: Query, boost: number) {
+  constructor(query: Query, boost: number) {
     super();
-    this.#inner = inner;
+    this.query = query;
     this.boost = boost;
   }
 
   override weight(shard: ShardContext, mode: ScoreMode): Weight {
-    return this.#inner.weight(shard, { ...mode, boost: mode.boost * this.boost });
+    return this.query.weight(shard, { ...mode, boost: mode.boost * this.boost });
   }
 
   override describe(shard: ShardContext): QueryDescription {
-    const { text } = describeQuery(this.#inner, shard);
+    const { text } = describeQuery(this.query, shard);
     const boost = printFloat(this.boost);
-    return { type: "BoostQuery", text: `(${text})^${boost}`, children: [this.#inner] };
+    return { type: "BoostQuery", text: `(${text})^${boost}`, children: [this.query] };
   }
 
   override explain(place: DocumentPlace): Explanation {
-    return explainQuery(this.#inner, { ...place, boost: place.boost * this.boost });
+    return explainQuery(this.query, { ...place, boost: place.boost * this.boost });
   }
 
   protected inner(): Query {
-    return this.#inner;
+    return this.query;
   }
 }
 

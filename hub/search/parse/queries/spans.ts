@@ -22,6 +22,7 @@ import {
 } from "#hub/search/intervals/spans.ts";
 import { objectOf, onlyEntry, scalarText } from "#hub/search/options/json.ts";
 import { anything, flag, integer, text } from "#hub/search/options/options.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import {
   type QueryParser,
   type QueryType,
@@ -290,12 +291,17 @@ function clausesOf(owner: string, given: unknown): readonly unknown[] {
   throw new AppError("parsing", `${owner} must include [clauses]`);
 }
 
-/** Parses a span query within another one. Throws parsing for another query, or one with a boost. */
+/** Parses a span query within another one. Throws parsing for another query, and from 7.0 on for one with a boost. */
 function clause(owner: string, key: string, json: unknown, parser: QueryParser): SpanNode {
   if (json === undefined || json === null)
     throw new AppError("parsing", `${owner} must have [${key}] span query clause`);
   const query = parser.parse(json);
   if (query instanceof SpanNode) return query;
+  if (query instanceof BoostNode && query.query instanceof SpanNode && !answersAs(700)) {
+    // The boost of a part has no effect on the score of the whole.
+    warnDeprecated("setting boost on inner span queries is deprecated!", { from: 606 });
+    return query.query;
+  }
   const isBoosted =
     query instanceof BoostNode && /^span_|_span$/.test(Object.keys(objectOf(json, owner))[0]!);
   throw new AppError(
