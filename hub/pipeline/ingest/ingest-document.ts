@@ -31,6 +31,8 @@ export class ProcessorFault extends Error {
   readonly script: JsonObject | undefined;
   /** The processor that failed; set where it is run. */
   processor: { readonly type: string; readonly tag: string | undefined } | undefined;
+  /** Name of its pipeline, where another one called that. */
+  pipeline: string | undefined;
 
   constructor(message: string, options: ProcessorFaultOptions = {}) {
     super(message, options);

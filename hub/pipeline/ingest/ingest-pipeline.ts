@@ -106,6 +106,9 @@ export class IngestPipeline {
     if (this.#name !== undefined) ingest["pipeline"] = this.#name;
     try {
       runSteps(this.#steps, this.#onFailure, document);
+    } catch (error) {
+      if (caller !== undefined && error instanceof ProcessorFault) error.pipeline ??= this.#name;
+      throw error;
     } finally {
       document.isTerminated = false;
       if (this.#name !== undefined) {
@@ -225,12 +228,14 @@ function runStep(step: Step, document: IngestDocument): void {
   }
 }
 
-/** While failures are handled, `_ingest` names what failed. */
+/** While failures are handled, `_ingest` names what failed: of a pipeline that was called its processor. */
 function withFailure(step: Step, fault: Error, document: IngestDocument, work: () => void): void {
+  const { processor = step, pipeline } = fault instanceof ProcessorFault ? fault : {};
   const told = {
     on_failure_message: fault.message,
-    on_failure_processor_type: step.type,
-    on_failure_processor_tag: step.tag ?? null,
+    on_failure_processor_type: processor.type,
+    on_failure_processor_tag: processor.tag ?? null,
+    ...(pipeline !== undefined && { on_failure_pipeline: pipeline }),
   };
   Object.assign(document.ingest, told);
   try {

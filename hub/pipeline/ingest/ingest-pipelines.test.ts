@@ -210,6 +210,23 @@ test("a failure is ignored, taken care of, or ends the document's way", () => {
   assert.equal(run([{ drop: {} }, { fail: { message: "not reached" } }], {}).dropped, true);
 });
 
+test("a handler is given the processor that failed in a called pipeline, from 7.6 on with the pipeline's name", () => {
+  const value =
+    "{{_ingest.on_failure_processor_type}} {{_ingest.on_failure_processor_tag}} {{_ingest.on_failure_pipeline}}";
+  const noting = (version: number): unknown => {
+    const used = { ...context, version };
+    const fail = { fail: { message: "x", tag: "t" } };
+    const inner = new IngestPipeline({ processors: [fail] }, used, "inner");
+    const document = new IngestDocument({}, { _index: "logs", _id: "1" }, 0);
+    const calling = { ...used, hasPipeline: () => true, call: () => inner.run(document) };
+    const processors = [{ pipeline: { name: "inner" } }];
+    const onFailure = [{ set: { field: "note", value } }];
+    new IngestPipeline({ processors, on_failure: onFailure }, calling, "outer").run(document);
+    return document.source["note"];
+  };
+  assert.deepEqual([noting(605), noting(710)], ["fail t ", "fail t inner"]);
+});
+
 test("terminate ends its pipeline, also from a handler, and not the one that called it", () => {
   const notReached = { fail: { message: "not reached" } };
   const ended = run([{ terminate: { if: "ctx.n == 1" } }, { set: { field: "n", value: 2 } }], { n: 1 });
