@@ -19,7 +19,8 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
-import { ENDLESS_PINGS, leaveServer, PingWatch } from "#proto/kit/ping-watch.ts";
+import { leaveServer } from "#proto/kit/nats-socket.ts";
+import { ENDLESS_PINGS, PingWatch } from "#proto/kit/ping-watch.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 
 export interface ConnectionSettings {

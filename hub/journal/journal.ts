@@ -97,7 +97,7 @@ export class Journal implements Component {
     const connection = new Connection({ name, log, clock, target: () => this.server.target });
     this.#connection = connection;
     this.#streams = new StreamStore(connection);
-    this.core = new CoreMessaging(connection, log);
+    this.core = new CoreMessaging(connection, log, () => metrics.dropped());
     this.#full = new FullStreams(metrics);
     const onFull = (subject: string, begins: boolean): void => this.#full.count(subject, begins);
     const publisher = new Publisher({ connection, metrics, clock, onFull });

@@ -54,19 +54,3 @@ export class PingWatch {
     return true;
   }
 }
-
-/** A connection of the client library, and its socket, which isn't part of the public interface. */
-interface Connected {
-  reconnect(): Promise<void>;
-  readonly protocol?: { readonly transport?: { readonly socket?: { destroy(): unknown } } };
-}
-
-/**
- * Ends the socket to a lost server; the client then connects to the next one. The library's own `reconnect` first waits until the
- * socket has written everything, which a server that reads nothing never lets it.
- */
-export async function leaveServer(nats: Connected): Promise<void> {
-  const socket = nats.protocol?.transport?.socket;
-  if (socket === undefined) await nats.reconnect();
-  else socket.destroy();
-}

@@ -59,7 +59,7 @@ test("after the server refused the inbox of requests, the next request makes ano
       }),
   };
   const core = new CoreMessaging(
-    { nats, answered: () => undefined } as unknown as Connection,
+    { nats, unsentBytes: 0, answered: () => undefined } as unknown as Connection,
     silentLogger(),
   );
   const request = (): Promise<Uint8Array> => core.request("echo", Uint8Array.of(1), { timeoutMs: 60_000 });

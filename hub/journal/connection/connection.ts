@@ -14,7 +14,8 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { ENDLESS_PINGS, leaveServer, PingWatch } from "#proto/kit/ping-watch.ts";
+import { leaveServer, unsentBytes } from "#proto/kit/nats-socket.ts";
+import { ENDLESS_PINGS, PingWatch } from "#proto/kit/ping-watch.ts";
 import { abortable } from "./waits.ts";
 
 /** User name of the hub at its embedded server; the password is the token. */
@@ -99,6 +100,11 @@ export class Connection implements Component {
 
   get connected(): boolean {
     return this.#connected;
+  }
+
+  /** Bytes that wait in this process until the server takes them. */
+  get unsentBytes(): number {
+    return unsentBytes(this.nats);
   }
 
   /** True where the server is one of a cluster: others may store what it answers for. */

@@ -9,11 +9,18 @@ import {
 } from "@nats-io/transport-node";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { MIB } from "#proto/kit/units.ts";
 import type { Connection } from "./connection.ts";
 import { toJournalError } from "./nats-errors.ts";
 
 /** Requests served concurrently per subscription; others are dropped and time out at the sender. */
 const MAX_SERVED = 1_024;
+
+/**
+ * Bytes that may wait for a slow server. What is sent meanwhile is dropped, as it is without a connection: it would be of no use
+ * any more when it arrives, and fill the memory.
+ */
+const MAX_UNSENT_BYTES = 64 * MIB;
 
 export interface RequestOptions {
   readonly timeoutMs: number;
@@ -31,17 +38,25 @@ export interface CoreMessage {
 export class CoreMessaging {
   readonly #connection: Connection;
   readonly #log: Logger;
+  readonly #onDropped: () => void;
   #inbox: Inbox | undefined;
+  #isDropping = false;
 
-  constructor(connection: Connection, log: Logger) {
+  /** `onDropped` is called for each message that isn't sent because the server is too slow. */
+  constructor(connection: Connection, log: Logger, onDropped: () => void = () => undefined) {
     this.#connection = connection;
     this.#log = log;
+    this.#onDropped = onDropped;
   }
 
-  /** Sends without an acknowledgement; messages are dropped while disconnected. Throws request_too_large or closed. */
+  /**
+   * Sends without an acknowledgement; messages are dropped while disconnected, and while 64 MiB wait for a slow server. Throws
+   * request_too_large or closed.
+   */
   publish(subject: string, data: Uint8Array): void {
     const { nats, connected } = this.#connection;
     if (!connected) return; // the client would buffer it and discard it at the reconnect
+    if (this.#isCongested()) return;
     try {
       nats.publish(subject, data);
     } catch (error) {
@@ -49,10 +64,14 @@ export class CoreMessaging {
     }
   }
 
-  /** Resolves with the first answer. Throws timeout, unavailable (no responder), cancelled or closed. */
+  /**
+   * Resolves with the first answer. Throws timeout, unavailable (no responder, or 64 MiB wait for a slow server), cancelled or
+   * closed.
+   */
   async request(subject: string, data: Uint8Array, options: RequestOptions): Promise<Uint8Array> {
     const what = `request to ${subject}`;
     try {
+      if (this.#isCongested()) throw new AppError("unavailable", `${what}: NATS takes messages too slowly`);
       const { nats } = this.#connection;
       if (this.#inbox?.nats !== nats || this.#inbox.isClosed) this.#inbox = new Inbox(nats);
       const answer = await this.#inbox.request(subject, data, options);
@@ -75,7 +94,8 @@ export class CoreMessaging {
         return;
       }
       try {
-        take({ subject: message.subject, data: message.data, respond: (data) => void message.respond(data) });
+        const respond = (data: Uint8Array): void => void (this.#isCongested() || message.respond(data));
+        take({ subject: message.subject, data: message.data, respond });
       } catch (thrown) {
         this.#log.error({ err: thrown, subject }, "a NATS message could not be handled");
       }
@@ -83,6 +103,16 @@ export class CoreMessaging {
     const options = queue === undefined ? { callback } : { callback, queue };
     const subscription = this.#connection.nats.subscribe(subject, options);
     return () => subscription.unsubscribe();
+  }
+
+  /** Returns whether so much waits for the server that a message is dropped; logs when that begins. */
+  #isCongested(): boolean {
+    const isCongested = this.#connection.unsentBytes >= MAX_UNSENT_BYTES;
+    if (isCongested && !this.#isDropping)
+      this.#log.warn("the link to NATS is too slow for what hubs send each other; messages are dropped");
+    this.#isDropping = isCongested;
+    if (isCongested) this.#onDropped();
+    return isCongested;
   }
 
   /** Answers requests with the result of `answer`. A failure is logged, and the request times out. */

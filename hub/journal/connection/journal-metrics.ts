@@ -25,6 +25,7 @@ export class JournalMetrics {
   readonly #readMessages: Counter<"stream">;
   readonly #readBytes: Counter<"stream">;
   readonly #publishRetries: Counter<"reason">;
+  readonly #dropped: Counter;
   readonly #fullWaits: Counter<"stream">;
   readonly #readerRestarts: Counter<"stream" | "reason">;
   readonly #reconnects: Counter;
@@ -62,6 +63,10 @@ export class JournalMetrics {
       "tailrace_journal_publish_retries_total",
       "Publishes tried again",
       ["reason"],
+    );
+    this.#dropped = metrics.counter(
+      "tailrace_journal_unstored_dropped_total",
+      "Messages between hubs that weren't sent, as the server takes them too slowly",
     );
     this.#fullWaits = metrics.counter(
       "tailrace_journal_full_waits_total",
@@ -108,6 +113,11 @@ export class JournalMetrics {
     }
     this.#publishedMessages.inc({ stream });
     this.#publishedBytes.inc({ stream }, sizeBytes);
+  }
+
+  /** A message of core NATS was dropped. */
+  dropped(): void {
+    this.#dropped.inc();
   }
 
   publishRetried(reason: string): void {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { Journal } from "#hub/journal/journal.ts";
 import { PullSession } from "#hub/journal/reading/pull-session.ts";
 import { StreamStore } from "#hub/journal/streams/stream-store.ts";
@@ -10,6 +11,7 @@ import { RAW_STREAM } from "#proto/subjects.ts";
 import { startNats } from "#test/harness/nats.ts";
 import { TcpProxy } from "#test/harness/tcp-proxy.ts";
 import { Connection } from "./connection.ts";
+import { CoreMessaging } from "./core-messaging.ts";
 
 const SLOW = 3 * MIB;
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
@@ -94,4 +96,30 @@ test("a copy of a message that arrives slowly is waited for", async (t) => {
   slow();
   const copy = await new StreamStore(connection).copy(RAW_STREAM, 1);
   assert.equal(copy?.data.length, MIB);
+});
+
+test("what waits for a slow server is bounded, and messages pass again afterwards", async (t) => {
+  const { target, proxies } = await startSlow(t);
+  const connection = new Connection({ name: "test", log: silentLogger(), target: () => target });
+  await connection.start();
+  t.after(() => connection.stop());
+  let dropped = 0;
+  const core = new CoreMessaging(connection, silentLogger(), () => dropped++);
+  proxies[0]!.silence("up");
+  for (let message = 0; message < 100; message++) {
+    core.publish("much", Buffer.alloc(MIB));
+    await turn(); // the client library gives the socket a turn's messages together
+  }
+  assert.ok(
+    connection.unsentBytes > 32 * MIB && connection.unsentBytes <= 66 * MIB,
+    `${connection.unsentBytes}`,
+  );
+  await assert.rejects(core.request("much", Buffer.alloc(1), { timeoutMs: 5_000 }), { code: "unavailable" });
+  assert.ok(dropped > 10, `${dropped}`);
+  const passed = Promise.withResolvers<void>();
+  core.subscribe("later", () => passed.resolve());
+  proxies[0]!.heal();
+  while (connection.unsentBytes > 0) await connection.nats.flush();
+  core.publish("later", Buffer.alloc(1));
+  await passed.promise;
 });
