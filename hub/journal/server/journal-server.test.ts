@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Connection } from "#hub/journal/connection/connection.ts";
 import { type Logger, silentLogger } from "#proto/kit/log.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { clusteredNats, NO_CLUSTERED_NATS } from "#test/harness/clustered-nats.ts";
 import { freePorts } from "#test/harness/free-ports.ts";
@@ -11,14 +12,16 @@ import { EmbeddedServer, ownTarget } from "./embedded-server.ts";
 import { isPeerUp, JournalServer } from "./journal-server.ts";
 
 /** Checks an external NATS of this version; returns the warnings. */
-function check(version: string, cluster?: string): unknown[] {
+function check(version: string, cluster?: string, max_payload = 8 * MIB): unknown[] {
   const warnings: unknown[] = [];
   const log = Object.assign(Object.create(silentLogger()) as Logger, {
     warn: (...given: unknown[]) => void warnings.push(given),
   });
   const external = { servers: ["nats://log-1:4222"] };
   const server = new JournalServer({ dataDir: "", host: "", port: 0, external, log }, () => undefined);
-  server.check({ nats: { info: { version, cluster, jetstream: true } } } as unknown as Connection);
+  server.check({
+    nats: { info: { version, cluster, jetstream: true, max_payload } },
+  } as unknown as Connection);
   return warnings;
 }
 
@@ -31,6 +34,17 @@ test("servers of an external cluster that can lose a stream bring a warning, and
 test("an external server that the log can't work with is refused", () => {
   for (const version of ["2.9.9", "2.10.22"])
     assert.throws(() => check(version, "nats"), { code: "nats_refused" }, version);
+});
+
+test("an external server must accept messages of 1 MiB, and one that refuses 8 MiB brings a warning", () => {
+  assert.throws(() => check("2.10.27", undefined, MIB - 1), {
+    code: "nats_refused",
+    message: /max_payload: 8388608/,
+  });
+  assert.match(
+    JSON.stringify(check("2.10.27", undefined, MIB)),
+    /1048576 bytes only: set max_payload: 8388608/,
+  );
 });
 
 const program = clusteredNats();

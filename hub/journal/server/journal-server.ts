@@ -10,8 +10,9 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { type ClusterMember, EmbeddedServer, ownTarget } from "./embedded-server.ts";
-import { type AgentUser, type ServerTls, SYSTEM_USER } from "./server-config.ts";
+import { type AgentUser, MAX_PAYLOAD_BYTES, type ServerTls, SYSTEM_USER } from "./server-config.ts";
 import {
   checkServerVersion,
   type Durability,
@@ -102,6 +103,16 @@ export class JournalServer {
     if (nats.info?.jetstream !== true) {
       throw new AppError("nats_refused", `NATS at ${where} has JetStream disabled; start it with "-js"`);
     }
+    this.#checkPayload(nats.info.max_payload ?? MAX_PAYLOAD_BYTES);
+  }
+
+  /** An agent makes batches of up to 1 MiB before it has a connection: a server that refuses them would hold them up for ever. */
+  #checkPayload(maxPayloadBytes: number): void {
+    if (maxPayloadBytes >= MAX_PAYLOAD_BYTES) return;
+    const { url } = this.address;
+    const text = `NATS at ${url} accepts messages of ${maxPayloadBytes} bytes only: set max_payload: ${MAX_PAYLOAD_BYTES}`;
+    if (maxPayloadBytes < MIB) throw new AppError("nats_refused", text);
+    this.#options.log.warn(`${text}; larger documents and batches are refused until then`);
   }
 
   /** Only warns: an operator's own cluster may have worked so far. */
