@@ -81,3 +81,27 @@ for (const isBusy of [true, false])
     await Promise.race([isLeft.promise, systemClock.sleep(4_500)]);
     assert.equal(clients.length === 1 && connection.connected, isBusy);
   });
+
+test("a message that can't be handled doesn't end the reception of others", async (t) => {
+  const clients: Socket[] = [];
+  const greeter = await startGreeter(t, (socket) => clients.push(socket) > 0);
+  const connection = new Connection(
+    { servers: [greeter] },
+    "web-1",
+    silentLogger(),
+    new Metrics(),
+    systemClock,
+  );
+  const second = Promise.withResolvers<void>();
+  let messages = 0;
+  connection.subscribe("inbox", () => {
+    if (++messages === 1) throw new Error("no space left on device");
+    second.resolve();
+  });
+  const isUp = new Promise<void>((resolve) => connection.onChange((up) => up && resolve()));
+  await connection.start();
+  t.after(() => connection.stop());
+  await isUp;
+  for (let message = 0; message < 2; message++) clients[0]!.write("MSG inbox 1 2\r\nOK\r\n");
+  await second.promise;
+});

@@ -163,7 +163,12 @@ export class Connection implements Component {
       nats.subscribe(subject, {
         callback: (error, message) => {
           if (error !== null) return;
-          onMessage({ subject: message.subject, data: message.data, status: message.headers?.code ?? 0 });
+          try {
+            onMessage({ subject: message.subject, data: message.data, status: message.headers?.code ?? 0 });
+          } catch (thrown) {
+            // Passed on, it would end the client library's reading of this connection.
+            this.#log.error({ error: thrown, subject }, "a message of the hub could not be handled");
+          }
         },
       });
     }

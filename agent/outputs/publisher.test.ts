@@ -28,6 +28,7 @@ class Bench {
   readonly rollbacks: number[][] = [];
   readonly wire: Wire & { connected: boolean };
   readonly clock = new TestClock();
+  isDiskFull = false;
   readonly publisher: Publisher;
   readonly #pool = new SlotPool(16, 64);
   readonly #tick: (ms: number) => void;
@@ -48,7 +49,10 @@ class Bench {
       ackTimeoutMs: ACK_TIMEOUT_MS,
       onAck: (ack) => this.acks.push(ack),
       onRollback: (sequence, floor) => this.rollbacks.push([sequence, floor]),
-      renewEpoch: () => 9,
+      renewEpoch: () => {
+        if (this.isDiskFull) throw new Error("no space left on device");
+        return 9;
+      },
       clock: this.clock,
       log: silentLogger(),
       metrics: new Metrics(),
@@ -372,3 +376,24 @@ for (const [what, tell] of [
     sentWithin(10_000);
     assert.ok(sentWithin(60_000) <= 60, "once a second at most");
   });
+
+mocked(
+  "a batch whose id another sender has used waits for a new epoch while none can be written",
+  async (b) => {
+    b.isDiskFull = true;
+    await b.send(new Lane("raw.1.a"), "x");
+    b.answer(1, stored(5, true), 1);
+    for (let round = 0; round < 3; round++) {
+      b.advance(OLDEST_MS);
+      assert.deepEqual(b.take().at(-1), "a/1/1/s");
+      b.answer(1, stored(5, true));
+    }
+    assert.deepEqual(b.settled, []);
+    b.isDiskFull = false;
+    b.advance(OLDEST_MS);
+    b.answer(1, stored(5, true));
+    assert.equal(b.take().at(-1), "a/9/2/s");
+    b.answer(2, stored(6));
+    assert.deepEqual(b.settled, ["x"]);
+  },
+);

@@ -49,7 +49,7 @@ export interface PublisherOptions {
   readonly onAck: (ack: LastAck) => void;
   /** Called when the stream answers with a sequence that it had assigned before. */
   readonly onRollback: (sequence: number, floor: number) => void;
-  /** Called when a message id was used by another sender; returns an epoch that was never used. */
+  /** Called when a message id was used by another sender; returns an epoch that was never used. Throws if it can't be written. */
   readonly renewEpoch: () => number;
   readonly clock: Clock;
   readonly log: Logger;
@@ -309,7 +309,13 @@ export class Publisher {
 
   /** The stream has this id already although the message was sent once: it stores another sender's data under it. */
   #renumber(pending: Pending): void {
-    this.#epoch = this.#options.renewEpoch();
+    try {
+      this.#epoch = this.#options.renewEpoch();
+    } catch (error) {
+      pending.attempts = 0; // after a second one, a duplicate would count as this batch, which isn't stored
+      this.#fail(pending, "refused", `no new epoch can be written: ${(error as Error).message}`);
+      return;
+    }
     this.#options.log.warn(
       { messageId: pending.messageId, epoch: this.#epoch },
       "the hub's log has this message id from another sender; is the agent's data folder a copy? Continuing with a new epoch",
