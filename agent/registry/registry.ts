@@ -119,7 +119,7 @@ export class Registry implements Component {
       failures: this.#failures,
       log,
     });
-    for (const key of this.#rows.keys()) if (opened.repaired) this.touch(key);
+    if (opened.repaired) for (const key of this.#keys()) this.#checkpoints.touch(key);
   }
 
   /** Writes the last state and closes the database. */
@@ -141,6 +141,8 @@ export class Registry implements Component {
       const known = this.#rows.get(key);
       this.#take(key, known === undefined ? row : newerRow(known, row));
     }
+    for (const [name, value] of snapshot?.positions ?? [])
+      if (!this.#positions.has(name)) this.#positions.set(name, value);
     if (repaired)
       log.warn({ files: this.#rows.size }, "the registry is repaired; files it has forgotten are read again");
     // Of these only the database has checksums.
@@ -291,7 +293,11 @@ export class Registry implements Component {
   #writeSnapshot(): void {
     this.#snapshotMs = this.#options.clock.monotonic();
     try {
-      writeSnapshot(this.#options.folder, this.#agentId, this.#rows);
+      writeSnapshot(this.#options.folder, {
+        agentId: this.#agentId,
+        rows: this.#rows,
+        positions: this.#positions,
+      });
     } catch (error) {
       this.#options.log.warn({ error }, "the registry's snapshot can't be written");
     }

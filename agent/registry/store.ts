@@ -192,15 +192,23 @@ function reasonOf(error: unknown): string {
 
 export interface Snapshot {
   readonly agentId: string;
-  readonly rows: Map<string, FileRow>;
+  /** By file key. */
+  readonly rows: ReadonlyMap<string, FileRow>;
+  /** Places of inputs without files, by name. */
+  readonly positions: ReadonlyMap<string, string>;
 }
 
 const NAME = "registry.snapshot.json";
 
 /** Replaces the snapshot in `folder`. */
-export function writeSnapshot(folder: string, agentId: string, rows: ReadonlyMap<string, FileRow>): void {
-  const files = Object.fromEntries(rows);
-  writeFileAtomic(join(folder, NAME), `${JSON.stringify({ format: 1, agentId, files })}\n`, PRIVATE);
+export function writeSnapshot(folder: string, { agentId, rows, positions }: Snapshot): void {
+  const content = {
+    format: 1,
+    agentId,
+    files: Object.fromEntries(rows),
+    positions: Object.fromEntries(positions),
+  };
+  writeFileAtomic(join(folder, NAME), `${JSON.stringify(content)}\n`, PRIVATE);
 }
 
 /** Returns the snapshot in `folder`, or null if there is none or it can't be read. */
@@ -208,13 +216,19 @@ export function readSnapshot(folder: string): Snapshot | null {
   const path = join(folder, NAME);
   if (!existsSync(path)) return null;
   try {
-    const { agentId, files } = JSON.parse(readFileSync(path, "utf8")) as { agentId: string; files: object };
+    const content = JSON.parse(readFileSync(path, "utf8")) as {
+      agentId: string;
+      files: object;
+      positions?: Record<string, unknown>; // not in snapshots of 0.2.0
+    };
+    const { agentId, files, positions = {} } = content;
     const rows = new Map<string, FileRow>();
     for (const [key, value] of Object.entries(files)) {
       const row = parseRow(JSON.stringify(value));
       if (row !== null) rows.set(key, row);
     }
-    return { agentId, rows };
+    const texts = Object.entries(positions).map(([name, value]) => [name, String(value)] as const);
+    return { agentId, rows, positions: new Map(texts) };
   } catch {
     return null;
   }
