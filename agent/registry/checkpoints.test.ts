@@ -16,6 +16,7 @@ class Disk {
   readonly kept = new Map<string, string>();
   full = false;
   opened = 0;
+  closed = 0;
 
   open(): Promise<Database> {
     if (this.full) return Promise.reject(new Error("No space left on device"));
@@ -23,7 +24,10 @@ class Disk {
     return Promise.resolve({
       batch: (operations: readonly Operation[]) => this.#batch(operations),
       put: (key: string, value: string) => this.#batch([{ type: "put", key, value }]),
-      close: () => Promise.resolve(),
+      close: () => {
+        this.closed++;
+        return Promise.resolve();
+      },
     } as unknown as Database);
   }
 
@@ -91,4 +95,11 @@ test("an end on a full disk is not marked as one in order", async () => {
   set("f/1", "1");
   await checkpoints.close(["m/clean", "yes"]);
   assert.equal(disk.kept.size, 0);
+});
+
+test("a database with nothing to write is closed on a full disk as well", async () => {
+  const { disk, checkpoints } = await scene();
+  disk.full = true;
+  await checkpoints.close(["m/clean", "yes"]);
+  assert.deepEqual([disk.kept.size, disk.closed], [0, 1]);
 });

@@ -70,9 +70,15 @@ export class Checkpoints {
   async close(mark: readonly [key: string, value: string]): Promise<void> {
     clearInterval(this.#timer);
     await this.write();
-    if (this.#problem === "") await this.#database?.put(...mark);
-    await this.#database?.close();
+    const database = this.#database;
     this.#database = null;
+    try {
+      if (this.#problem === "") await database?.put(...mark);
+    } catch (error) {
+      this.#options.log.debug({ error }, "the end of the registry can't be marked"); // the next start reads on all the same
+    } finally {
+      await database?.close();
+    }
   }
 
   async #write(): Promise<void> {
