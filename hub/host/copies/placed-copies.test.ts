@@ -95,3 +95,50 @@ test("statistics of a shard that moves are read where it went", async () => {
   assert.deepEqual((await shards.stats([INDEX])).get("u"), [{ shard: 0 }]);
   assert.deepEqual(asked, ["a", "b", "a", "c"]);
 });
+
+/** Shards 0 and 1 of `u` at other hubs, by hub; `silent` ones don't answer. */
+function holding(places: Readonly<Record<string, readonly number[]>>, silent: readonly string[]) {
+  const asked: string[] = [];
+  const host = (hub: string) => ({
+    call: async (operation: string) => {
+      asked.push(`${operation} ${hub}`);
+      if (silent.includes(hub)) throw new AppError("unavailable", "it is gone");
+      return { value: new Map([["u", (places[hub] ?? []).map((shard) => ({ shard }))]]), parts: [] };
+    },
+    notify: () => undefined,
+  });
+  const shards = new PlacedCopies({
+    own: new ShardsClient(host("a")),
+    holders: {
+      node: "a",
+      isAlone: false,
+      isHere: () => false,
+      elsewhere: (_uuid, shard) =>
+        Object.keys(places)
+          .filter((id) => places[id]!.includes(shard))
+          .map((id) => ({ id, threads: 1, load: 0 })),
+    },
+    thread: ({ hub }) => host(hub),
+    shards: () => 2,
+    logEnd: () => Promise.resolve(START),
+    clock: new StillClock(),
+  });
+  return { asked, shards };
+}
+
+test("statistics of a shard whose hub doesn't answer are those of another copy, where there is one", async () => {
+  const replicated = holding({ b: [0, 1], c: [0, 1] }, ["b"]);
+  assert.deepEqual((await replicated.shards.stats([INDEX])).get("u"), [{ shard: 0 }, { shard: 1 }]);
+  assert.deepEqual(replicated.asked, ["stats a", "stats b", "stats c"]);
+  const partly = holding({ b: [0, 1], c: [1] }, ["b"]);
+  assert.deepEqual((await partly.shards.stats([INDEX])).get("u"), [{ shard: 1 }]);
+  const lost = holding({ b: [0, 1] }, ["b"]);
+  assert.deepEqual((await lost.shards.stats([INDEX])).get("u"), []);
+  assert.deepEqual(lost.asked, ["stats a", "stats b"]);
+});
+
+test("caches are cleared at each hub that has a copy, and a hub that doesn't answer is no failure", async () => {
+  const { asked, shards } = holding({ b: [0], c: [1], d: [0] }, ["c"]);
+  await shards.clearCaches([INDEX]);
+  assert.deepEqual(asked.toSorted(), ["clearCaches a", "clearCaches b", "clearCaches c", "clearCaches d"]);
+});

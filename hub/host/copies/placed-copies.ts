@@ -43,6 +43,15 @@ interface Away {
   readonly wanted: Set<string>;
 }
 
+/** What a hub told of shards. */
+interface Told<T> {
+  readonly hub: string;
+  /** Absent: it didn't answer. */
+  readonly found?: T;
+  /** By `shardKey`. */
+  readonly wanted: ReadonlySet<string>;
+}
+
 export class PlacedCopies extends ForwardedShards {
   readonly #options: PlacedCopiesOptions;
 
@@ -235,19 +244,34 @@ export class PlacedCopies extends ForwardedShards {
     return all;
   }
 
+  /** Also at the other hubs that have copies. One that doesn't answer keeps its results until they are outdated. */
+  override async clearCaches(indices: readonly NamedIndex[]): Promise<void> {
+    const { thread } = this.#options;
+    const holders = this.#whole(indices).flatMap(({ uuid, shards }) =>
+      shards.flatMap((shard) => this.#holders(uuid, shard)),
+    );
+    const threads = new Map(holders.map((at) => [addressKey(at), at]));
+    const others = [...threads.values()].map((at) => new ShardsClient(thread(at)).clearCaches(indices));
+    await Promise.all([super.clearCaches(indices), Promise.allSettled(others)]);
+  }
+
+  /** Asks for the shards that aren't here; where a hub doesn't answer, another one that has a copy, once. */
   async #ask<T>(
     indices: readonly NamedIndex[],
     run: (shards: HostedShards) => Promise<T>,
-  ): Promise<{ readonly found?: T; readonly wanted: ReadonlySet<string> }[]> {
-    return Promise.all(
-      this.#away(this.#whole(indices)).map(async ({ shards, wanted }) => {
-        try {
-          return { found: await run(shards), wanted };
-        } catch {
-          return { wanted };
-        }
-      }),
-    );
+  ): Promise<Told<T>[]> {
+    const first = await askEach(this.#away(this.#whole(indices)), run);
+    const silent = first.filter(({ found }) => found === undefined);
+    if (silent.length === 0) return first;
+    const lacking = new Set(silent.flatMap(({ wanted }) => [...wanted]));
+    const wanted = this.#whole(indices).map(({ uuid, shards }) => ({
+      uuid,
+      shards: shards.filter((shard) => lacking.has(shardKey(uuid, shard))),
+    }));
+    const others = this.#away(wanted, new Set(silent.map(({ hub }) => hub)));
+    const told = [...first, ...(await askEach(others, run))].filter(({ found }) => found !== undefined);
+    for (const each of told) for (const key of each.wanted) lacking.delete(key);
+    return lacking.size === 0 ? told : [...told, { hub: silent[0]!.hub, wanted: lacking }];
   }
 
   /** Returns what one of the other hubs found. Throws unavailable if none did and a shard has no copy. */
@@ -276,14 +300,20 @@ export class PlacedCopies extends ForwardedShards {
     }));
   }
 
-  /** Returns the threads of other hubs that have the shards which aren't here; no thread for shards that no hub has. */
-  #away(indices: readonly { readonly uuid: string; readonly shards: readonly number[] }[]): Away[] {
+  /**
+   * Returns the threads of other hubs that have the shards which aren't here; no thread for shards that no hub has, none but
+   * those of `without`.
+   */
+  #away(
+    indices: readonly { readonly uuid: string; readonly shards: readonly number[] }[],
+    without: ReadonlySet<string> = new Set(),
+  ): Away[] {
     const { holders, thread } = this.#options;
     const found = new Map<string, Away>();
     for (const { uuid, shards } of indices)
       for (const shard of shards) {
         if (holders.isHere(uuid, shard)) continue;
-        const [at] = this.#holders(uuid, shard);
+        const at = this.#holders(uuid, shard).find(({ hub }) => !without.has(hub));
         if (at === undefined) continue;
         const known = found.get(addressKey(at));
         if (known === undefined)
@@ -304,6 +334,21 @@ export class PlacedCopies extends ForwardedShards {
       .toSorted((a, b) => a.load - b.load || (a.id < b.id ? -1 : 1))
       .map(({ id, threads }) => ({ hub: id, thread: ownerOf(uuid, shard, threads) }));
   }
+}
+
+async function askEach<T>(
+  away: readonly Away[],
+  run: (shards: HostedShards) => Promise<T>,
+): Promise<Told<T>[]> {
+  return Promise.all(
+    away.map(async ({ at: { hub }, shards, wanted }) => {
+      try {
+        return { hub, found: await run(shards), wanted };
+      } catch {
+        return { hub, wanted };
+      }
+    }),
+  );
 }
 
 function noCopy(): AppError {
