@@ -79,6 +79,7 @@ export function indexCopies(index: IndexInfo, source: HealthSource): ShardCopies
 /** A copy that is being received. */
 export interface ComingCopy {
   readonly shard: number;
+  readonly isPrimary: boolean;
   /** A node that has the copy; undefined: none has, and the copy waits. */
   readonly from: NodeInfo | undefined;
   readonly to: NodeInfo;
@@ -87,8 +88,13 @@ export interface ComingCopy {
 /** Returns the copies of an index that are being received. */
 export function comingCopies(index: IndexInfo, source: HealthSource): ComingCopy[] {
   return indexCopies(index, source).flatMap(({ started, relocating, initializing }, shard) => [
-    ...relocating.map(([from, to]) => ({ shard, from, to })),
-    ...initializing.map((to) => ({ shard, from: started[0], to })),
+    ...relocating.map(([from, to]) => ({ shard, isPrimary: from === started[0], from, to })),
+    ...initializing.map((to, at) => ({
+      shard,
+      isPrimary: started.length === 0 && at === 0,
+      from: started[0],
+      to,
+    })),
   ]);
 }
 

@@ -156,7 +156,7 @@ const STATS: HostedShardStats = {
 };
 
 /** Shards without documents, but with statistics. */
-const NO_SHARDS = localShards({
+export const NO_SHARDS = localShards({
   shards: {
     searchers: () => [],
     get: () => null,

@@ -3,12 +3,13 @@
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { totalSource } from "#hub/api/stats/copy-figures.ts";
 import { clusterHealth, type HealthSource, indexHealth } from "#hub/api/stats/index-health.ts";
 import { type StatsSource, statCell, statsSources } from "#hub/api/stats/statistics.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { statCells, statColumnsOfIndices } from "./stat-columns.ts";
+import { statCellsOfIndices, statColumnsOfIndices } from "./stat-columns.ts";
 import { type CatTable, CLOCK_COLUMNS, clockCells, column, HIDDEN, RIGHT, type Row } from "./table.ts";
 
 export const indicesTable: CatTable = {
@@ -46,15 +47,16 @@ export const indicesTable: CatTable = {
   },
 };
 
-/** `stats`: undefined for a closed index. */
+/** `stats`: of each shard once; undefined for a closed index. */
 function indexRow(index: IndexInfo, source: HealthSource, stats: StatsSource | undefined): Row {
   const { settings } = index;
   const isOpen = index.state === "open";
-  const cell = (name: string): Row[string] => (stats === undefined ? null : statCell(stats, name));
+  const cell = (name: string, of = stats): Row[string] => (of === undefined ? null : statCell(of, name));
+  const all = stats && totalSource(index, stats, source);
   // From 7.2 on the copies of a closed index are counted too.
   const isCounted = isOpen || answersAs(702);
   return {
-    ...(stats !== undefined && statCells(stats)),
+    ...(stats !== undefined && all !== undefined && statCellsOfIndices(all, stats)),
     health: isCounted ? indexHealth(index, source).status : null,
     status: index.state,
     index: index.name,
@@ -65,7 +67,7 @@ function indexRow(index: IndexInfo, source: HealthSource, stats: StatsSource | u
     "docs.deleted": cell("docs.deleted"),
     "creation.date": settings.creationDate,
     "creation.date.string": new Date(settings.creationDate).toISOString(),
-    "store.size": cell("store.size"),
+    "store.size": cell("store.size", all),
     "pri.store.size": cell("store.size"),
   };
 }

@@ -9,14 +9,25 @@ import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { LIST_ACTION } from "#hub/api/routes/cluster/tasks.ts";
+import { figuresOn } from "#hub/api/stats/copy-figures.ts";
 import { clusterHealth, type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import { diskCells, fileDescriptors } from "#hub/api/stats/machine.ts";
-import { statCell, statsSources, together } from "#hub/api/stats/statistics.ts";
+import { statsSources, together } from "#hub/api/stats/statistics.ts";
+import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { heapMemory } from "#proto/kit/process-memory.ts";
 import { statCells, statColumns } from "./stat-columns.ts";
-import { type CatTable, column, HIDDEN, HIDDEN_RIGHT, namesColumn, RIGHT, type Row } from "./table.ts";
+import {
+  type CatTable,
+  type Cell,
+  column,
+  HIDDEN,
+  HIDDEN_RIGHT,
+  namesColumn,
+  RIGHT,
+  type Row,
+} from "./table.ts";
 
 const STATISTICS = statColumns(["warmer", "memory"]);
 
@@ -57,14 +68,15 @@ export const nodesTable: CatTable = {
   ],
   async rows(api, request) {
     const isFull = request.flag("full_id") ?? false;
-    const stats = await statisticsOf(api, request);
+    const statistics = await statisticsOf(api, request);
     return api.cluster.nodes().map((node, at) => ({
       id: isFull ? node.id : node.id.slice(0, 4),
       ip: node.host,
       port: node.transportAddress.slice(node.transportAddress.lastIndexOf(":") + 1),
       http_address: node.httpAddress,
       // Only for this node; the load of another node is in that node's metrics.
-      ...(at === 0 && { ...ownLoad(api), ...stats }),
+      ...(at === 0 && ownLoad(api)),
+      ...statistics(node),
       version: api.compatVersion,
       flavor: BUILD.build_flavor,
       type: BUILD.build_type,
@@ -77,10 +89,21 @@ export const nodesTable: CatTable = {
 };
 
 /** Cells that no table shows unless they are named: a thread of shards that hangs doesn't hold up the others. */
-async function statisticsOf(api: ApiContext, request: ApiRequest): Promise<Row> {
-  if (!namesColumn(request, STATISTICS)) return {};
+async function statisticsOf(api: ApiContext, request: ApiRequest): Promise<(node: NodeInfo) => Row> {
+  if (!namesColumn(request, STATISTICS)) return () => ({});
   const open = api.indices.all().filter(({ state }) => state === "open");
-  return statCells(together((await statsSources(api, open)).values()));
+  const sources = await statsSources(api, open);
+  const [self] = api.cluster.nodes();
+  return (node) => {
+    const held = open.map((index) => {
+      const source = sources.get(index.uuid)!;
+      return { ...source, shards: figuresOn(node, index, source.shards, api.cluster) };
+    });
+    const cells = Object.entries(statCells(together(held)));
+    // Operations and memory are counted by each node itself.
+    const known = cells.filter(([name]) => node.id === self?.id || /^(completion|segments)\./.test(name));
+    return Object.fromEntries(known);
+  };
 }
 
 function ownLoad({ dataFolder }: ApiContext): Row {
@@ -169,30 +192,51 @@ export const allocationTable: CatTable = {
     const { cluster, indices, dataFolder } = api;
     const [self] = cluster.nodes();
     const open = indices.all().filter(({ state }) => state === "open");
-    const stats = together((await statsSources(api, open)).values());
+    const stats = await api.shards.stats(open);
     const { usedShare, ...disk } = diskCells(dataFolder);
-    const rows = meantNodes(cluster.nodes(), request.path["nodes"]).map((node): Row => {
-      const named = { host: node.host, ip: node.host, node: node.name };
-      // Only for this node; another node reports its own disk.
-      const shards = shardsOn(node, open, cluster);
-      if (node.id !== self?.id) return { shards, ...named };
-      return {
-        shards,
-        "disk.indices": statCell(stats, "store.size"),
-        ...disk,
-        "disk.percent": Math.round(usedShare * 100),
-        ...named,
-      };
-    });
+    const rows = meantNodes(cluster.nodes(), request.path["nodes"]).map(
+      (node): Row => ({
+        shards: shardsOn(node, open, cluster),
+        "disk.indices": bytesOn(node, open, stats, cluster),
+        // Only for this node; another node reports its own disk.
+        ...(node.id === self?.id && { ...disk, "disk.percent": Math.round(usedShare * 100) }),
+        host: node.host,
+        ip: node.host,
+        node: node.name,
+      }),
+    );
     const { unassigned } = clusterHealth(open, cluster);
     const isAll = request.path["nodes"] === undefined || request.path["nodes"] === "*";
     return unassigned > 0 && isAll ? [...rows, { shards: unassigned, node: "UNASSIGNED" }] : rows;
   },
 };
 
+/** Returns the number of copies that a node has or receives in place of none. */
 function shardsOn({ id }: NodeInfo, open: readonly IndexInfo[], source: HealthSource): number {
   const copies = open.flatMap((index) => indexCopies(index, source));
-  return copies.filter(({ started }) => started.some((node) => node.id === id)).length;
+  const nodes = copies.flatMap(({ started, initializing }) => [...started, ...initializing]);
+  return nodes.filter((node) => node.id === id).length;
+}
+
+/** Returns the size of the copies that a node has; undefined if another node didn't tell that of one. */
+function bytesOn(
+  node: NodeInfo,
+  open: readonly IndexInfo[],
+  stats: ReadonlyMap<string, readonly HostedShardStats[]>,
+  source: HealthSource,
+): Cell {
+  const isOther = node.id !== source.nodes()[0]?.id;
+  let bytes = 0;
+  for (const index of open) {
+    const found = stats.get(index.uuid) ?? [];
+    const isMissing = indexCopies(index, source).some(
+      ({ started }, shard) =>
+        started.some(({ id }) => id === node.id) && !found.some((each) => each.shard === shard),
+    );
+    if (isOther && isMissing) return undefined;
+    for (const copy of figuresOn(node, index, found, source)) bytes += copy.bytes;
+  }
+  return { bytes };
 }
 
 /** A task with the values of its row. */

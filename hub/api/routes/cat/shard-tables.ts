@@ -1,9 +1,9 @@
 /** Tables of `_cat` with a row for each shard or segment. */
 
 import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
-import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
+import { type CopyFigures, copyFigures, copyNodes, figuresOn } from "#hub/api/stats/copy-figures.ts";
 import { comingCopies, type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import { fieldBytes, shardSource, statCell } from "#hub/api/stats/statistics.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
@@ -50,11 +50,14 @@ export const shardsTable: CatTable = {
   },
 };
 
-/** Copies are equal: the statistics of one are printed for all copies of a shard. */
 function shardRows(index: IndexInfo, stats: readonly HostedShardStats[], source: HealthSource): Row[] {
   const since = new Date(index.settings.creationDate).toISOString();
   return indexCopies(index, source).flatMap((copies, shard) => {
-    const found = stats.find((each) => each.shard === shard);
+    const figures = copyFigures(
+      index,
+      stats.filter((each) => each.shard === shard),
+      source,
+    );
     const { started, relocating, initializing, waiting, lost } = copies;
     const rest = [
       ...initializing.map((node) => ({ state: "INITIALIZING", ip: node.host, id: node.id, node: node.name })),
@@ -69,7 +72,7 @@ function shardRows(index: IndexInfo, stats: readonly HostedShardStats[], source:
       ...started.map((node, copy) => {
         const to = relocating.find(([from]) => from === node)?.[1];
         return {
-          ...(found !== undefined && startedCells(found)),
+          ...(figures[copy] !== undefined && startedCells(figures[copy].stats)),
           ...common,
           prirep: copy === 0 ? "p" : "r",
           state: to === undefined ? "STARTED" : "RELOCATING",
@@ -123,13 +126,14 @@ export const segmentsTable: CatTable = {
     if (closed !== undefined)
       throw new AppError("index_closed", "closed", { data: { index: closed.name, index_uuid: closed.uuid } });
     const [stats, segments] = await Promise.all([shards.stats(found), shards.segments(found)]);
-    const [node] = cluster.nodes();
-    return found.flatMap(({ name, uuid }) =>
+    return found.flatMap((index) =>
       segments
-        .filter((each) => each.uuid === uuid)
+        .filter((each) => each.uuid === index.uuid)
         .flatMap((each) => {
-          const { bytes = 0 } = stats.get(uuid)?.find(({ shard }) => shard === each.shard) ?? {};
-          return segmentRows(name, each, bytes, node);
+          const { bytes = 0 } = stats.get(index.uuid)?.find(({ shard }) => shard === each.shard) ?? {};
+          return copyNodes(index, each.shard, cluster).flatMap((node, copy) =>
+            segmentRows(index.name, each, bytes, { node, isPrimary: copy === 0 }),
+          );
         }),
     );
   },
@@ -140,16 +144,16 @@ function segmentRows(
   index: string,
   { shard, segments }: ShardSegments,
   bytes: number,
-  node: NodeInfo | undefined,
+  { node, isPrimary }: Pick<CopyFigures, "node" | "isPrimary">,
 ): Row[] {
   const all = segments.reduce((sum, { docs }) => sum + docs, 0);
   return segments.map(
     ({ docs, live }, at): Row => ({
       index,
       shard,
-      prirep: "p",
-      ip: node?.host,
-      id: node?.id,
+      prirep: isPrimary ? "p" : "r",
+      ip: node.host,
+      id: node.id,
       segment: `_${at.toString(36)}`,
       generation: at,
       "docs.count": live,
@@ -165,7 +169,7 @@ function segmentRows(
 }
 
 /**
- * Shards of this hub recover before it answers requests. Copies being moved to a hub are active; only that hub knows their
+ * Copies of a hub recover from its disk before it answers requests. Copies being moved to a hub are active; only that hub knows their
  * progress.
  */
 export const recoveryTable: CatTable = {
@@ -201,14 +205,14 @@ export const recoveryTable: CatTable = {
   ],
   params: ["active_only", "detailed"],
   async rows({ indices, shards, cluster }, request) {
-    const [node] = cluster.nodes();
     const found = indices.resolve(request.path["index"], resolveOptions(request));
     const open = found.filter(({ state }) => state === "open" || answersAs(702));
     const active = open.flatMap((index) => activeRows(index, cluster));
     if (request.flag("active_only") === true) return active;
     const stats = await shards.stats(open);
     const done = open.flatMap((index) =>
-      (stats.get(index.uuid) ?? []).map(({ shard, docs, segments, bytes }): Row => {
+      copyFigures(index, stats.get(index.uuid) ?? [], cluster).map(({ node, stats: found }): Row => {
+        const { shard, docs, segments, bytes } = found;
         const isNew = docs === 0 && segments === 0 && index.state === "open";
         const { creationDate } = index.settings;
         return {
@@ -221,10 +225,10 @@ export const recoveryTable: CatTable = {
           time: { ms: 0 },
           type: isNew ? "empty_store" : "existing_store",
           stage: "done",
-          source_host: isNew ? "n/a" : node?.host,
-          source_node: isNew ? "n/a" : node?.name,
-          target_host: node?.host,
-          target_node: node?.name,
+          source_host: isNew ? "n/a" : node.host,
+          source_node: isNew ? "n/a" : node.name,
+          target_host: node.host,
+          target_node: node.name,
           repository: "n/a",
           snapshot: "n/a",
           ...doneCells("files", segments),
@@ -276,18 +280,22 @@ export const fielddataTable: CatTable = {
     column("size", "", "field data usage", RIGHT),
   ],
   async rows({ cluster, indices, shards }, request) {
-    const [node] = cluster.nodes();
     const patterns = (request.path["fields"]?.split(",") ?? request.list("fields"))?.map(compileWildcard);
-    const stats = [...(await shards.stats(indices.all())).values()].flat();
-    return [...fieldBytes(stats, "fieldData")]
-      .filter(([field]) => patterns?.some((pattern) => pattern.matches(field)) ?? true)
-      .map(([field, bytes]) => ({
-        id: node?.id,
-        host: node?.host,
-        ip: node?.host,
-        node: node?.name,
-        field,
-        size: { bytes },
-      }));
+    const stats = await shards.stats(indices.all());
+    return cluster.nodes().flatMap((node) => {
+      const held = indices
+        .all()
+        .flatMap((index) => figuresOn(node, index, stats.get(index.uuid) ?? [], cluster));
+      return [...fieldBytes(held, "fieldData")]
+        .filter(([field]) => patterns?.some((pattern) => pattern.matches(field)) ?? true)
+        .map(([field, bytes]) => ({
+          id: node.id,
+          host: node.host,
+          ip: node.host,
+          node: node.name,
+          field,
+          size: { bytes },
+        }));
+    });
   },
 };

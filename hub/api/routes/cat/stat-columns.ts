@@ -121,17 +121,23 @@ export function statColumnsOfIndices(): Column[] {
   return statColumns().flatMap((each) => [each, { ...each, name: `pri.${each.name}`, aliases: [] }]);
 }
 
-/** Returns the cells of all these columns. Copies are alike: `pri.<name>` has the same value. */
+/** Returns the cells of all columns of `statColumns`. */
 export function statCells(source: StatsSource): Row {
+  return Object.fromEntries(ROWS.map((each) => [each.name, cellOf(source, each)]));
+}
+
+/** Returns the cells of `statColumnsOfIndices`. */
+export function statCellsOfIndices(all: StatsSource, primaries: StatsSource): Row {
   return Object.fromEntries(
-    ROWS.flatMap(({ name, sumOf }) => {
-      const cell = sumOf === undefined ? statCell(source, name) : total(source, sumOf);
-      return [
-        [name, cell],
-        [`pri.${name}`, cell],
-      ];
-    }),
+    ROWS.flatMap((each) => [
+      [each.name, cellOf(all, each)],
+      [`pri.${each.name}`, cellOf(primaries, each)],
+    ]),
   );
+}
+
+function cellOf(source: StatsSource, { name, sumOf }: StatColumn): Cell {
+  return sumOf === undefined ? statCell(source, name) : total(source, sumOf);
 }
 
 /** Sums statistics of one unit. */

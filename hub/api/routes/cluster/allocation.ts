@@ -12,6 +12,7 @@ import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { shardCounts } from "#hub/api/routes/indices/maintenance.ts";
 import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
+import { copyFigures, copyNodes } from "#hub/api/stats/copy-figures.ts";
 import { type HealthSource, indexCopies, indexHealth, shardCopies } from "#hub/api/stats/index-health.ts";
 import { diskUsage } from "#hub/api/stats/machine.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
@@ -176,22 +177,18 @@ async function shardStores(parts: ApiContext, request: ApiRequest): Promise<ApiR
     const { status } = indexHealth(index, parts.cluster);
     return index.state === "open" && (wanted.includes("all") || wanted.includes(status));
   });
-  const [node] = parts.cluster.nodes();
   const stats = await parts.shards.stats(found);
   const storesOf = (index: IndexInfo): JsonObject =>
     Object.fromEntries(
       (stats.get(index.uuid) ?? []).map(({ shard }) => [
         String(shard),
         {
-          stores: [
-            {
-              ...(node !== undefined && {
-                [node.id]: printedNode(node),
-              }),
-              allocation_id: `${index.uuid}-${shard}`,
-              allocation: "primary",
-            },
-          ],
+          stores: copyNodes(index, shard, parts.cluster).map((node, copy) => ({
+            [node.id]: printedNode(node),
+            // That of the primary is the shard's name, as on a single hub.
+            allocation_id: `${index.uuid}-${shard}${copy === 0 ? "" : `-${node.id}`}`,
+            allocation: copy === 0 ? "primary" : "replica",
+          })),
         },
       ]),
     );
@@ -202,12 +199,15 @@ async function shardStores(parts: ApiContext, request: ApiRequest): Promise<ApiR
 
 async function upgrade(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const found = parts.indices.resolve(request.path["index"], resolveOptions(request));
-  const _shards = shardCounts(found);
+  const _shards = shardCounts(found, parts.cluster);
   if (request.method === "GET") {
     const stats = await parts.shards.stats(found);
-    const sizes = found.map(({ name, uuid }): [string, number] => [
-      name,
-      (stats.get(uuid) ?? []).reduce((sum, { bytes }) => sum + bytes, 0),
+    const sizes = found.map((index): [string, number] => [
+      index.name,
+      copyFigures(index, stats.get(index.uuid) ?? [], parts.cluster).reduce(
+        (sum, copy) => sum + copy.stats.bytes,
+        0,
+      ),
     ]);
     const sizeBody = (size: number): JsonObject => ({
       size_in_bytes: size,

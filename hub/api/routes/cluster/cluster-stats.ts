@@ -5,8 +5,10 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
+import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { clusterHealth } from "#hub/api/stats/index-health.ts";
+import { activeNodes, type CopyFigures, copyFigures } from "#hub/api/stats/copy-figures.ts";
+import { clusterHealth, type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import {
   diskUsage,
   fileDescriptors,
@@ -45,8 +47,8 @@ async function clusterStats(api: ApiContext, request: ApiRequest): Promise<ApiRe
     status: health.status,
     indices: {
       count: open.length,
-      shards: shardTotals(open),
-      ...(await clusterIndexSections(api, open)),
+      shards: shardTotals(open, cluster, nodes),
+      ...(await clusterIndexSections(api, open, nodes)),
       ...(answersAs(800) && UNCOUNTED_INDICES),
     },
     nodes: {
@@ -143,19 +145,50 @@ function processSection(): JsonObject {
   };
 }
 
-function shardTotals(open: readonly IndexInfo[]): JsonObject {
-  const primaries = open.reduce((sum, { settings }) => sum + settings.numberOfShards, 0);
-  return open.length === 0 ? {} : { total: primaries, primaries, replication: 0 };
+/** Counts the copies on `nodes`; none counts as all. */
+function shardTotals(
+  open: readonly IndexInfo[],
+  cluster: HealthSource,
+  nodes: readonly NodeInfo[],
+): JsonObject {
+  if (open.length === 0) return {};
+  const shards = open.flatMap((index) => indexCopies(index, cluster).map(activeNodes));
+  const isMeant = (node: NodeInfo): boolean => isOneOf(nodes, node);
+  const total = shards.reduce((sum, each) => sum + each.filter(isMeant).length, 0);
+  const primaries = shards.filter(([first]) => first !== undefined && isMeant(first)).length;
+  return { total, primaries, replication: primaries === 0 ? 0 : (total - primaries) / primaries };
 }
 
-async function clusterIndexSections(api: ApiContext, open: readonly IndexInfo[]): Promise<JsonObject> {
-  const shown = ["docs", "store", "fielddata", "query_cache", "completion", "segments"];
-  return printSections(together((await statsSources(api, open)).values()), {
-    wanted: (metric) => shown.includes(metric),
-    groups: [],
-    types: [],
-    fieldDataOf: [],
-    completionsOf: [],
-    fileSizes: false,
-  });
+/** Documents are counted in primaries, everything else in all copies. */
+async function clusterIndexSections(
+  api: ApiContext,
+  open: readonly IndexInfo[],
+  nodes: readonly NodeInfo[],
+): Promise<JsonObject> {
+  const sources = await statsSources(api, open);
+  const sections = (names: readonly string[], isCounted: (copy: CopyFigures) => boolean): JsonObject => {
+    const each = open.map((index) => {
+      const source = sources.get(index.uuid)!;
+      const copies = copyFigures(index, source.shards, api.cluster).filter(
+        (copy) => isOneOf(nodes, copy.node) && isCounted(copy),
+      );
+      return { ...source, shards: copies.map(({ stats }) => stats) };
+    });
+    return printSections(together(each), {
+      wanted: (metric) => names.includes(metric),
+      groups: [],
+      types: [],
+      fieldDataOf: [],
+      completionsOf: [],
+      fileSizes: false,
+    });
+  };
+  return {
+    ...sections(["docs"], ({ isPrimary }) => isPrimary),
+    ...sections(["store", "fielddata", "query_cache", "completion", "segments"], () => true),
+  };
+}
+
+function isOneOf(nodes: readonly NodeInfo[], { id }: NodeInfo): boolean {
+  return nodes.length === 0 || nodes.some((node) => node.id === id);
 }

@@ -8,8 +8,9 @@ import { meantNodes, printedRoles } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IngestCounts } from "#hub/api/ports/pipelines.ts";
 import { STATS_PARAMS, statsOptions } from "#hub/api/routes/indices/stats.ts";
+import { figuresOn } from "#hub/api/stats/copy-figures.ts";
 import { diskUsage, mountOf, osStats, processStats, runtimeStats } from "#hub/api/stats/machine.ts";
-import { printSections, statsSources, together } from "#hub/api/stats/statistics.ts";
+import { printSections, type StatsSource, statsSources, together } from "#hub/api/stats/statistics.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -56,13 +57,18 @@ export function nodeStatsRoutes(api: ApiContext): Route[] {
 async function nodeStats(api: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const wanted = nodeMetrics(request);
   const [self] = api.cluster.nodes();
-  // Another node reports its own statistics.
-  const found = meantNodes(api.cluster.nodes(), request.path["nodes"]).filter(({ id }) => id === self?.id);
-  const indices = wanted("indices") ? await indexSections(api, request) : {};
+  const isSelf = ({ id }: NodeInfo): boolean => id === self?.id;
+  const indices = wanted("indices") ? await indexSections(api, request) : undefined;
+  // Another node reports its own process and machine.
+  const found = meantNodes(api.cluster.nodes(), request.path["nodes"]).filter(
+    (node) => isSelf(node) || indices !== undefined,
+  );
+  const sectionsOf = (node: NodeInfo): JsonObject =>
+    nodeSections(api, node, (metric) => wanted(metric) && (isSelf(node) || metric === "indices"), indices);
   return json({
     _nodes: { total: found.length, successful: found.length, failed: 0 },
     cluster_name: api.cluster.name,
-    nodes: Object.fromEntries(found.map((node) => [node.id, nodeSections(api, node, wanted, indices)])),
+    nodes: Object.fromEntries(found.map((node) => [node.id, sectionsOf(node)])),
   });
 }
 
@@ -105,10 +111,11 @@ function nodeSections(
   api: ApiContext,
   node: NodeInfo,
   wanted: (metric: string) => boolean,
-  indices: JsonObject,
+  /** Returns the figures of the indices of a node. */
+  indices: ((node: NodeInfo) => JsonObject) | undefined,
 ): JsonObject {
   const sections: Readonly<Record<string, () => JsonObject>> = {
-    indices: () => indices,
+    indices: () => indices?.(node) ?? {},
     os: () => osStats(),
     process: () => processStats(),
     jvm: () => runtimeStats(),
@@ -137,7 +144,10 @@ function nodeSections(
   };
 }
 
-async function indexSections(api: ApiContext, request: ApiRequest): Promise<JsonObject> {
+/** Figures of copies, which are known of other nodes too; operations are counted by each node itself. */
+const COPY_SECTIONS: ReadonlySet<string> = new Set(["docs", "store", "completion", "segments"]);
+
+async function indexSections(api: ApiContext, request: ApiRequest): Promise<(node: NodeInfo) => JsonObject> {
   const level = request.query["level"] ?? "node";
   if (!["node", "indices", "shards"].includes(level)) {
     throw new AppError(
@@ -148,10 +158,22 @@ async function indexSections(api: ApiContext, request: ApiRequest): Promise<Json
   const options = statsOptions(request, "index_metric");
   const open = api.indices.all().filter(({ state }) => state === "open");
   const sources = await statsSources(api, open);
-  const each = open.map(({ name, uuid }) => [name, printSections(sources.get(uuid)!, options)]);
-  return {
-    ...printSections(together(sources.values()), options),
-    ...(level !== "node" && { indices: Object.fromEntries(each) as JsonObject }),
+  const [self] = api.cluster.nodes();
+  return (node) => {
+    const isSelf = node.id === self?.id;
+    const wanted = (section: string): boolean =>
+      options.wanted(section) && (isSelf || COPY_SECTIONS.has(section));
+    const print = (source: StatsSource): JsonObject => printSections(source, { ...options, wanted });
+    const each = open.flatMap((index) => {
+      const source = sources.get(index.uuid)!;
+      const shards = figuresOn(node, index, source.shards, api.cluster);
+      return isSelf || shards.length > 0 ? [{ name: index.name, source: { ...source, shards } }] : [];
+    });
+    const byName = each.map(({ name, source }) => [name, print(source)] as const);
+    return {
+      ...print(together(each.map(({ source }) => source))),
+      ...(level !== "node" && { indices: Object.fromEntries(byName) }),
+    };
   };
 }
 

@@ -7,7 +7,10 @@ import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { activeNodes, copyFigures, countCopies } from "#hub/api/stats/copy-figures.ts";
+import { type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
+import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -65,37 +68,45 @@ export function maintenanceRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-/** Returns `_shards` of an operation that succeeded on all shards of this node. `total` includes the copies for replicas. */
-export function shardCounts(indices: readonly IndexInfo[]): JsonObject {
-  let total = 0;
-  let successful = 0;
-  for (const { settings } of indices) {
-    total += settings.numberOfShards * (1 + settings.numberOfReplicas);
-    successful += settings.numberOfShards;
-  }
-  return { total, successful, failed: 0 };
+/** Returns `_shards` of an operation that succeeded on all started copies. `total` includes those without a node. */
+export function shardCounts(indices: readonly IndexInfo[], source: HealthSource): JsonObject {
+  return { total: wantedCopies(indices), successful: countCopies(indices, source), failed: 0 };
 }
 
-/** Returns `_shards` of figures: shards whose hub gave none aren't counted as successful. */
+/** Returns `_shards` of figures: the copies of a shard whose hub gave none aren't counted as successful. */
 export function answeredCounts(
   indices: readonly IndexInfo[],
-  stats: ReadonlyMap<string, readonly unknown[]>,
+  stats: ReadonlyMap<string, readonly HostedShardStats[]>,
+  source: HealthSource,
 ): JsonObject {
-  const successful = indices.reduce((sum, { uuid }) => sum + (stats.get(uuid)?.length ?? 0), 0);
-  return { ...shardCounts(indices), successful };
+  const successful = indices.reduce(
+    (sum, index) => sum + copyFigures(index, stats.get(index.uuid) ?? [], source).length,
+    0,
+  );
+  return { total: wantedCopies(indices), successful, failed: 0 };
 }
 
-/** Refreshes. Copies that aren't up to date are counted as failed. */
+function wantedCopies(indices: readonly IndexInfo[]): number {
+  return indices.reduce(
+    (sum, { settings }) => sum + settings.numberOfShards * (1 + settings.numberOfReplicas),
+    0,
+  );
+}
+
+/**
+ * Refreshes. Copies that aren't up to date are counted as failed. Which hubs missed it isn't known: as many copies of each
+ * shard are counted as theirs may be.
+ */
 async function refresh(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  const { cluster } = parts;
   const found = parts.indices.resolve(request.path["index"], resolveOptions(request));
   refuseClosed(found);
   const { behind, missed } = await parts.maintenance.refresh(found);
-  const counts = shardCounts(found);
-  const elsewhere = found.reduce(
-    (sum, { settings }) => sum + settings.numberOfShards * Math.min(missed, settings.numberOfReplicas),
-    0,
-  );
-  if (behind === undefined) return json({ _shards: { ...counts, failed: elsewhere } });
+  const counts = shardCounts(found, cluster);
+  if (behind === undefined) {
+    const failed = missedCopies(found, cluster, (others) => Math.min(missed, others));
+    return json({ _shards: { ...counts, successful: countCopies(found, cluster) - failed, failed } });
+  }
   const failures = found.flatMap(({ name, uuid, settings }) =>
     Array.from({ length: settings.numberOfShards }, (_, shard) => ({
       shard,
@@ -104,14 +115,35 @@ async function refresh(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
       error: behind,
     })),
   );
+  // Each failure is of one copy.
+  const more = missedCopies(found, cluster, (others, all) => Math.min(missed, others, Math.max(0, all - 1)));
   return json({
     _shards: {
       ...counts,
       successful: 0,
-      failed: failures.length + elsewhere,
+      failed: failures.length + more,
       failures: shardFailureBodies(failures, parts.errors),
     },
   });
+}
+
+/** Sums `missed` of each shard: of the number of its started copies at other hubs, and of all. */
+function missedCopies(
+  indices: readonly IndexInfo[],
+  source: HealthSource,
+  missed: (others: number, all: number) => number,
+): number {
+  const self = source.nodes()[0]!.id;
+  return indices.reduce((total, index) => {
+    const each = indexCopies(index, source).map((copies, shard) => {
+      const active = activeNodes(copies);
+      // Where copies aren't placed, one of them is always here.
+      const isHere =
+        source.placement?.(index.uuid, shard) === undefined || active.some(({ id }) => id === self);
+      return missed(active.length - Number(isHere), active.length);
+    });
+    return total + each.reduce((sum, count) => sum + count, 0);
+  }, 0);
 }
 
 async function onIndices(
@@ -122,7 +154,7 @@ async function onIndices(
   const found = parts.indices.resolve(request.path["index"], resolveOptions(request));
   refuseClosed(found);
   await run(found);
-  return json({ _shards: shardCounts(found) });
+  return json({ _shards: shardCounts(found, parts.cluster) });
 }
 
 function flush(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
@@ -146,8 +178,8 @@ async function syncedFlush(parts: ApiContext, request: ApiRequest): Promise<ApiR
   const found = parts.indices.resolve(request.path["index"], resolveOptions(request));
   refuseClosed(found);
   await parts.maintenance.flush(found);
-  const byIndex = found.map((index) => [index.name, shardCounts([index])] as const);
-  return json({ _shards: shardCounts(found), ...Object.fromEntries(byIndex) });
+  const byIndex = found.map((index) => [index.name, shardCounts([index], parts.cluster)] as const);
+  return json({ _shards: shardCounts(found, parts.cluster), ...Object.fromEntries(byIndex) });
 }
 
 /** Old names of parameters, with their names in 6.5. */

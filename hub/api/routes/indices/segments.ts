@@ -6,7 +6,8 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { type ComingCopy, comingCopies } from "#hub/api/stats/index-health.ts";
+import { type CopyFigures, copyFigures } from "#hub/api/stats/copy-figures.ts";
+import { type ComingCopy, comingCopies, type HealthSource } from "#hub/api/stats/index-health.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -38,7 +39,7 @@ export function segmentRoutes(parts: ApiContext): Route[] {
 }
 
 async function segments(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
-  const node = parts.cluster.nodes()[0]!;
+  const { cluster } = parts;
   const options = resolveOptions(request);
   const resolved = parts.indices.resolve(request.path["index"], options);
   const closed = resolved.find(({ state }) => state === "close");
@@ -47,24 +48,34 @@ async function segments(parts: ApiContext, request: ApiRequest): Promise<ApiResp
   const found = resolved.filter(({ state }) => state === "open");
   const stats = await parts.shards.stats(found);
   return json({
-    _shards: answeredCounts(found, stats),
+    _shards: answeredCounts(found, stats, cluster),
     indices: Object.fromEntries(
-      found.map(({ name, uuid }) => [name, { shards: shardSegments(stats.get(uuid) ?? [], node) }]),
+      found.map((index) => [
+        index.name,
+        { shards: shardSegments(index, stats.get(index.uuid) ?? [], cluster) },
+      ]),
     ),
   });
 }
 
-function shardSegments(shards: readonly HostedShardStats[], node: NodeInfo): JsonObject {
+function shardSegments(
+  index: IndexInfo,
+  shards: readonly HostedShardStats[],
+  source: HealthSource,
+): JsonObject {
   const each = shards.map((stats) => [
     String(stats.shard),
-    [
-      {
-        routing: { state: "STARTED", primary: true, node: node.id },
-        num_committed_segments: stats.segments,
-        num_search_segments: stats.segments,
-        segments: segmentBodies(stats),
+    copyFigures(index, [stats], source).map(({ node, isPrimary, movesTo }) => ({
+      routing: {
+        state: movesTo === undefined ? "STARTED" : "RELOCATING",
+        primary: isPrimary,
+        node: node.id,
+        ...(movesTo !== undefined && { relocating_node: movesTo.id }),
       },
-    ],
+      num_committed_segments: stats.segments,
+      num_search_segments: stats.segments,
+      segments: segmentBodies(stats),
+    })),
   ]);
   return Object.fromEntries(each) as JsonObject;
 }
@@ -103,7 +114,6 @@ async function recovery(parts: ApiContext, request: ApiRequest): Promise<ApiResp
         [...active].flatMap(([{ name }, shards]) => (shards.length === 0 ? [] : [[name, { shards }]])),
       ),
     );
-  const node = parts.cluster.nodes()[0]!;
   const options = {
     human: request.flag("human") ?? false,
     detailed: request.flag("detailed") ?? false,
@@ -115,7 +125,9 @@ async function recovery(parts: ApiContext, request: ApiRequest): Promise<ApiResp
         index.name,
         {
           shards: [
-            ...(byIndex.get(index.uuid) ?? []).map((stats) => recoveryOf(index, stats, node, options)),
+            ...copyFigures(index, byIndex.get(index.uuid) ?? [], parts.cluster).map((copy) =>
+              recoveryOf(index, copy, options),
+            ),
             ...active.get(index)!,
           ],
         },
@@ -125,12 +137,12 @@ async function recovery(parts: ApiContext, request: ApiRequest): Promise<ApiResp
 }
 
 /** Returns the recovery of a copy that is being moved to a hub. Only that hub knows the progress. */
-function activeRecovery({ shard, from, to }: ComingCopy): JsonObject {
+function activeRecovery({ shard, isPrimary, from, to }: ComingCopy): JsonObject {
   return {
     id: shard,
     type: "PEER",
     stage: from === undefined ? "INIT" : "INDEX",
-    primary: false,
+    primary: isPrimary,
     source: from === undefined ? {} : placeOf(from),
     target: placeOf(to),
   };
@@ -140,10 +152,10 @@ function placeOf({ id, host, transportAddress, name }: NodeInfo): JsonObject {
   return { id, host, transport_address: transportAddress, ip: host, name };
 }
 
+/** Returns the recovery of a started copy. Each hub opens its copies from its own disk before it answers requests. */
 function recoveryOf(
   index: IndexInfo,
-  stats: HostedShardStats,
-  node: NodeInfo,
+  { stats, node, isPrimary }: CopyFigures,
   { human, detailed }: { readonly human: boolean; readonly detailed: boolean },
 ): JsonObject {
   const { creationDate } = index.settings;
@@ -157,7 +169,7 @@ function recoveryOf(
     id: stats.shard,
     type: isNew ? "EMPTY_STORE" : "EXISTING_STORE",
     stage: "DONE",
-    primary: true,
+    primary: isPrimary,
     ...(human && { start_time: new Date(creationDate).toISOString() }),
     start_time_in_millis: creationDate,
     ...(human && { stop_time: new Date(creationDate).toISOString() }),

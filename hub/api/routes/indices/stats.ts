@@ -5,6 +5,8 @@ import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { copyFigures, totalSource } from "#hub/api/stats/copy-figures.ts";
+import type { HealthSource } from "#hub/api/stats/index-health.ts";
 import {
   printSections,
   SECTION_NAMES,
@@ -57,46 +59,57 @@ async function stats(parts: ApiContext, request: ApiRequest): Promise<ApiRespons
     .resolve(request.path["index"], resolveOptions(request, { expandWildcards: "open" }))
     .filter(({ state }) => state === "open");
   const sources = await statsSources(parts, found);
-  const all = printSections(together(sources.values()), options);
-  const node = parts.cluster.nodes()[0]?.id;
+  const copies = found.map((index) => totalSource(index, sources.get(index.uuid)!, parts.cluster));
   return json({
-    _shards: answeredCounts(found, new Map([...sources].map(([uuid, { shards }]) => [uuid, shards]))),
-    _all: { primaries: all, total: all },
+    _shards: answeredCounts(
+      found,
+      new Map([...sources].map(([uuid, { shards }]) => [uuid, shards])),
+      parts.cluster,
+    ),
+    _all: {
+      primaries: printSections(together(sources.values()), options),
+      total: printSections(together(copies), options),
+    },
     ...(level !== "cluster" && {
       indices: Object.fromEntries(
-        found.map((index) => [
+        found.map((index, at) => [
           index.name,
-          indexBody(sources.get(index.uuid)!, index, options, level === "shards" ? node : undefined),
+          {
+            uuid: index.uuid,
+            primaries: printSections(sources.get(index.uuid)!, options),
+            total: printSections(copies[at]!, options),
+            ...(level === "shards" && {
+              shards: shardBodies(index, sources.get(index.uuid)!, parts.cluster, options),
+            }),
+          },
         ]),
       ),
     }),
   });
 }
 
-function indexBody(
-  source: StatsSource,
+/** Returns the copies of each shard. */
+function shardBodies(
   index: IndexInfo,
+  { shards }: StatsSource,
+  cluster: HealthSource,
   options: StatsOptions,
-  /** Id of the node printed for the shards; undefined: shards aren't printed. */
-  node: string | undefined,
 ): JsonObject {
-  const sum = printSections(source, options);
-  const shards = source.shards.map((one) => [
-    String(one.shard),
-    [
-      {
-        routing: { state: "STARTED", primary: true, ...(answersAs(700) && { node, relocating_node: null }) },
-        ...printSections(shardSource(one), options),
-        commit: commitOf(index, one),
+  // Answers of 6.5 name the node only where there are several.
+  const namesNode = answersAs(700) || cluster.nodes().length > 1;
+  const each = shards.map((stats) => [
+    String(stats.shard),
+    copyFigures(index, [stats], cluster).map((copy) => ({
+      routing: {
+        state: copy.movesTo === undefined ? "STARTED" : "RELOCATING",
+        primary: copy.isPrimary,
+        ...(namesNode && { node: copy.node.id, relocating_node: copy.movesTo?.id ?? null }),
       },
-    ],
+      ...printSections(shardSource(copy.stats), options),
+      commit: commitOf(index, stats),
+    })),
   ]);
-  return {
-    uuid: index.uuid,
-    primaries: sum,
-    total: sum,
-    ...(node !== undefined && { shards: Object.fromEntries(shards) as JsonObject }),
-  };
+  return Object.fromEntries(each) as JsonObject;
 }
 
 /** Returns the newest commit of a shard; each commit has another id. */

@@ -6,6 +6,8 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { printedNode } from "#hub/api/parameters/meant-nodes.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { activeNodes } from "#hub/api/stats/copy-figures.ts";
+import { indexCopies, type ShardCopies } from "#hub/api/stats/index-health.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { meantAliases } from "./search-target.ts";
@@ -27,13 +29,11 @@ function searchShards({ indices, cluster, compatVersion }: ApiContext, request: 
   const expression = request.path["index"];
   const options = resolveOptions(request);
   const found = indices.resolve(expression, options);
-  const nodes = cluster.nodes();
-  const node = nodes[0]!;
-  const shards = found.flatMap(({ name, settings }) =>
-    Array.from({ length: settings.numberOfShards }, (_, shard) => [
-      { state: "STARTED", primary: true, node: node.id, relocating_node: null, shard, index: name },
-    ]),
+  const shards = found.flatMap((index) =>
+    indexCopies(index, cluster).map((copies, shard) => copyBodies(index, shard, copies)),
   );
+  const used = new Set<unknown>(shards.flat().map(({ node }) => node));
+  const nodes = cluster.nodes().filter(({ id }) => used.size === 0 || used.has(id));
   return json({
     nodes: Object.fromEntries(nodes.map((each) => [each.id, printedNode(each, compatVersion)])),
     indices: Object.fromEntries(
@@ -55,6 +55,21 @@ function searchShards({ indices, cluster, compatVersion }: ApiContext, request: 
       }),
     ),
     shards,
+  });
+}
+
+/** Returns the started copies of a shard, the primary first. */
+function copyBodies({ name }: IndexInfo, shard: number, copies: ShardCopies): JsonObject[] {
+  return activeNodes(copies).map((node, at) => {
+    const to = copies.relocating.find(([from]) => from === node)?.[1];
+    return {
+      state: to === undefined ? "STARTED" : "RELOCATING",
+      primary: at === 0,
+      node: node.id,
+      relocating_node: to?.id ?? null,
+      shard,
+      index: name,
+    };
   });
 }
 
