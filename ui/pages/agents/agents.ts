@@ -21,6 +21,7 @@ import {
   rateText,
   readAgent,
 } from "#ui/services/administration/fleet.ts";
+import { OwnRights } from "#ui/services/administration/own-rights.ts";
 import { fetchAgents } from "#ui/services/hub/hub-client.ts";
 import { formatAgo, formatBytes, formatCount, formatShort } from "#ui/services/text/format.ts";
 
@@ -63,6 +64,7 @@ export class AgentsPage extends LitElement {
     cardTableStyles,
   ];
 
+  readonly #rights = new OwnRights(this);
   readonly #agents = new Refreshing(
     this,
     async (signal) => (await fetchAgents(signal)).map(readAgent),
@@ -83,7 +85,7 @@ export class AgentsPage extends LitElement {
     return html`<div class="page">
       <div class="title">
         <h1>${msg("Agents")}</h1><span class="space"></span>
-        <a class="button" href="#/enrolment">${icon("plus")}${msg("Connect a server")}</a>
+        ${this.#connectView()}
         <button @click=${() => void this.#agents.refresh()} title=${msg("Refresh (r)")}>${icon("refresh")}${msg("Refresh")}</button>
       </div>
       ${fault === undefined ? nothing : errorView(fault)}
@@ -92,7 +94,7 @@ export class AgentsPage extends LitElement {
   }
 
   #fleet(all: readonly FleetAgent[]): TemplateResult {
-    if (all.length === 0) return emptyFleetView();
+    if (all.length === 0) return emptyFleetView(this.#connectView());
     const word = this._search.toLowerCase();
     const agents = all.filter(({ name, host, version }) =>
       `${name} ${host} ${version}`.toLowerCase().includes(word),
@@ -117,6 +119,12 @@ export class AgentsPage extends LitElement {
       <div class="table cards wide" tabindex="0" role="region" aria-label=${msg("Agents")}><table role="table">
         <thead role="rowgroup"><tr role="row">${columns().map(({ title, isNumber }) => html`<th scope="col" role="columnheader" class=${isNumber ? "number" : ""}>${title}</th>`)}</tr></thead>
         <tbody role="rowgroup">${agents.map((agent) => this.#row(agent))}</tbody></table></div>`;
+  }
+
+  /** Only administrators reach the page. */
+  #connectView(): TemplateResult | typeof nothing {
+    if (!this.#rights.may("administer")) return nothing;
+    return html`<a class="button" href="#/enrolment">${icon("plus")}${msg("Connect a server")}</a>`;
   }
 
   #row(agent: FleetAgent): TemplateResult {
@@ -169,11 +177,11 @@ function stripView(agents: readonly FleetAgent[]): TemplateResult {
   })}</ul>`;
 }
 
-function emptyFleetView(): TemplateResult {
+function emptyFleetView(connect: TemplateResult | typeof nothing): TemplateResult {
   return html`<div class="card empty"><h2>${msg("No agent has reported yet")}</h2>
     <p>${msg("Start one on a server whose logs should come here:")}</p>
     <p class="mono">tailrace-agent run -c agent.yml</p>
-    <p><a class="button" href="#/enrolment">${icon("plus")}${msg("Connect a server")}</a></p></div>`;
+    <p>${connect}</p></div>`;
 }
 
 customElements.define("tr-page-agents", AgentsPage);

@@ -88,9 +88,9 @@ export function eventsView(events: readonly AlertEvent[]): TemplateResult {
   }`;
 }
 
-/** Returns what to do where there is no rule. */
-export function emptyAlertsView(): TemplateResult {
+/** Returns what to do where there is no rule, for readers who may add one. */
+export function emptyAlertsView(mayAdd: boolean): TemplateResult {
   return html`<div class="card empty"><h2>${msg("No alert is set up")}</h2>
     <p>${msg("An alert counts the lines that match a search and notifies you when there are too many or too few.")}</p>
-    <p><a class="button" href="#/alerts?new=1&q=log.level:error">${msg("Alert on errors")}</a></p></div>`;
+    ${mayAdd ? html`<p><a class="button" href="#/alerts?new=1&q=log.level:error">${msg("Alert on errors")}</a></p>` : nothing}</div>`;
 }

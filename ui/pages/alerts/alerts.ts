@@ -111,7 +111,7 @@ export class AlertsPage extends LitElement {
   #list(): TemplateResult | typeof nothing {
     const alerts = this.#alerts.value;
     if (alerts === undefined) return nothing;
-    if (alerts.length === 0) return emptyAlertsView();
+    if (alerts.length === 0) return emptyAlertsView(this.#rights.may("alert"));
     const hasWriters = alerts.some(({ writer }) => writer !== undefined);
     return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Alerts")}><table>
       <thead><tr><th scope="col">${msg("Alert")}</th><th scope="col">${msg("State")}</th><th scope="col" class="number">${msg("Lines")}</th>

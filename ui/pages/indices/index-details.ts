@@ -10,6 +10,7 @@ import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import type { FieldNode, IndexAdmin, IndexAlias, IndexRow } from "#ui/services/administration/index-admin.ts";
+import { OwnRights } from "#ui/services/administration/own-rights.ts";
 import { navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { formatBytes, formatCount, formatMoment } from "#ui/services/text/format.ts";
@@ -50,6 +51,7 @@ export class IndexDetails extends LitElement {
     roveLists(this);
   }
 
+  readonly #rights = new OwnRights(this);
   #abort = new AbortController();
 
   override disconnectedCallback(): void {
@@ -86,6 +88,7 @@ export class IndexDetails extends LitElement {
 
   #content(row: IndexRow): TemplateResult {
     const tab = TABS.find(([key]) => key === this.tab)?.[0] ?? "mapping";
+    const mayManage = this.#rights.may("index_manage");
     return html`
       <dl class="facts">
         ${fact(msg("Documents"), formatCount(row.docs))}${fact(msg("Deleted"), formatCount(row.deleted))}
@@ -94,10 +97,14 @@ export class IndexDetails extends LitElement {
         ${fact(msg("Created"), formatMoment(row.createdMs))}
       </dl>
       <div class="tools">
-        <button ?disabled=${!row.isOpen} @click=${() => void this.#do(msg("Refreshing …"), msg("Refreshed: everything written so far is found."), () => this.admin.refresh(this.name))}>${icon("refresh")}${msg("Refresh")}</button>
+        ${
+          mayManage
+            ? html`<button ?disabled=${!row.isOpen} @click=${() => void this.#do(msg("Refreshing …"), msg("Refreshed: everything written so far is found."), () => this.admin.refresh(this.name))}>${icon("refresh")}${msg("Refresh")}</button>
         <button ?disabled=${!row.isOpen} @click=${() => void this.#merge(row)}>${msg("Merge segments")}</button>
-        <button @click=${() => void this.#toggleOpen(row)}>${row.isOpen ? msg("Close") : msg("Open")}</button>
-        <button class="destructive outline" @click=${() => void this.#delete(row)}>${icon("trash")}${msg("Delete")}</button>
+        <button @click=${() => void this.#toggleOpen(row)}>${row.isOpen ? msg("Close") : msg("Open")}</button>`
+            : nothing
+        }
+        ${this.#rights.may("index_delete") ? html`<button class="destructive outline" @click=${() => void this.#delete(row)}>${icon("trash")}${msg("Delete")}</button>` : nothing}
         <span role="status" class="muted">${this._doing === "" ? this._done : this._doing}</span>
       </div>
       <div class="tabs" role="tablist" aria-label=${msg("About the index")} @keydown=${this.#onTabKey}>
@@ -111,9 +118,13 @@ export class IndexDetails extends LitElement {
   }
 
   #panel(tab: Tab): TemplateResult {
-    if (tab === "settings") return settingsView(this._settings, this.#putSetting.bind(this));
-    if (tab === "aliases")
-      return aliasesView(this._aliases, this.#addAlias.bind(this), (name) => void this.#removeAlias(name));
+    const mayManage = this.#rights.may("index_manage");
+    if (tab === "settings")
+      return settingsView(this._settings, mayManage ? this.#putSetting.bind(this) : undefined);
+    if (tab === "aliases") {
+      const remove = (name: string): void => void this.#removeAlias(name);
+      return aliasesView(this._aliases, mayManage ? { add: this.#addAlias.bind(this), remove } : undefined);
+    }
     if (tab === "analyse")
       return html`<tr-analyse-form .index=${this.name} .admin=${this.admin} .fieldNames=${analysedFields(this._fields)}></tr-analyse-form>`;
     return html`<tr-mapping-tree .fields=${this._fields}></tr-mapping-tree>`;
@@ -274,42 +285,56 @@ const FREQUENT_SETTINGS = [
   "index.mapping.total_fields.limit",
 ];
 
-/** Returns the settings that were given, and a form to set one; it is submitted with `key` and `value`. */
+/** Returns the settings that were given, and a form to set one, which is submitted with `key` and `value`. */
 function settingsView(
   settings: ReadonlyMap<string, string>,
-  onSet: (event: SubmitEvent) => void,
+  onSet: ((event: SubmitEvent) => void) | undefined,
 ): TemplateResult {
-  return html`<form class="form tools" @submit=${onSet}>
-      <label>${msg("Setting")}<input name="key" class="mono" size="30" required autocomplete="off" placeholder="index.refresh_interval" list="settings" /></label>
-      <datalist id="settings">${FREQUENT_SETTINGS.map((key) => html`<option value=${key}></option>`)}</datalist>
-      <label>${msg("Value, empty for the default")}<input name="value" class="mono" autocomplete="off" placeholder="5s" /></label>
-      <button>${msg("Set")}</button>
-    </form>
+  return html`${onSet === undefined ? nothing : settingForm(onSet)}
     <div class="table" tabindex="0" role="region" aria-label=${msg("Settings")}><table>
       <thead><tr><th scope="col">${msg("Setting")}</th><th scope="col">${msg("Value")}</th></tr></thead>
       <tbody>${[...settings].map(([key, value]) => html`<tr><td class="mono">${key}</td><td class="mono">${value}</td></tr>`)}</tbody>
     </table></div>`;
 }
 
-/** Returns the aliases, and a form for another one; it is submitted with `alias`. */
-function aliasesView(
-  aliases: readonly IndexAlias[],
-  onAdd: (event: SubmitEvent) => void,
-  onRemove: (alias: string) => void,
-): TemplateResult {
-  return html`<form class="form tools" @submit=${onAdd}>
-      <label>${msg("Alias name")}<input name="alias" class="mono" required autocomplete="off" /></label><button>${msg("Add alias")}</button>
-    </form>
-    ${aliases.length === 0 ? html`<p class="muted">${msg("This index has no alias.")}</p>` : aliasTable(aliases, onRemove)}`;
+function settingForm(onSet: (event: SubmitEvent) => void): TemplateResult {
+  return html`<form class="form tools" @submit=${onSet}>
+      <label>${msg("Setting")}<input name="key" class="mono" size="30" required autocomplete="off" placeholder="index.refresh_interval" list="settings" /></label>
+      <datalist id="settings">${FREQUENT_SETTINGS.map((key) => html`<option value=${key}></option>`)}</datalist>
+      <label>${msg("Value, empty for the default")}<input name="value" class="mono" autocomplete="off" placeholder="5s" /></label>
+      <button>${msg("Set")}</button>
+    </form>`;
 }
 
-function aliasTable(aliases: readonly IndexAlias[], onRemove: (alias: string) => void): TemplateResult {
+/** What a reader may do with aliases; the form is submitted with `alias`. */
+interface AliasActions {
+  readonly add: (event: SubmitEvent) => void;
+  readonly remove: (alias: string) => void;
+}
+
+/** Returns the aliases, and a form for another one. */
+function aliasesView(aliases: readonly IndexAlias[], actions: AliasActions | undefined): TemplateResult {
+  const form = (add: AliasActions["add"]): TemplateResult => html`<form class="form tools" @submit=${add}>
+      <label>${msg("Alias name")}<input name="alias" class="mono" required autocomplete="off" /></label><button>${msg("Add alias")}</button>
+    </form>`;
+  return html`${actions === undefined ? nothing : form(actions.add)}
+    ${aliases.length === 0 ? html`<p class="muted">${msg("This index has no alias.")}</p>` : aliasTable(aliases, actions?.remove)}`;
+}
+
+function aliasTable(
+  aliases: readonly IndexAlias[],
+  onRemove: AliasActions["remove"] | undefined,
+): TemplateResult {
   return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Aliases")}><table>
     <thead><tr><th scope="col">${msg("Alias")}</th><th scope="col">${msg("Role")}</th><th scope="col"><span class="hidden-text">${msg("Remove")}</span></th></tr></thead>
     <tbody>${aliases.map(
       (alias) => html`<tr><td class="name">${alias.name}</td><td>${roleText(alias)}</td>
-        <td class="number"><button class="plain small icon" aria-label=${msg(str`Remove alias ${alias.name}`)} title=${msg("Remove")}
-          @click=${() => onRemove(alias.name)}>${icon("close")}</button></td></tr>`,
+        <td class="number">${
+          onRemove === undefined
+            ? nothing
+            : html`<button class="plain small icon" aria-label=${msg(str`Remove alias ${alias.name}`)} title=${msg("Remove")}
+          @click=${() => onRemove(alias.name)}>${icon("close")}</button>`
+        }</td></tr>`,
     )}</tbody></table></div>`;
 }
 

@@ -17,6 +17,7 @@ import {
   type SortKey,
   selectRows,
 } from "#ui/services/administration/index-admin.ts";
+import { OwnRights } from "#ui/services/administration/own-rights.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { SearchClient } from "#ui/services/search/search-client.ts";
 import { formatBytes, formatCount, formatMoment } from "#ui/services/text/format.ts";
@@ -70,6 +71,7 @@ export class IndicesPage extends LitElement {
   ];
 
   readonly #admin = new IndexAdmin(new SearchClient());
+  readonly #rights = new OwnRights(this);
   #abort = new AbortController();
   /** Number of the last request. */
   #asked = 0;
@@ -100,7 +102,7 @@ export class IndicesPage extends LitElement {
     return html`<div class="page">
       <div class="title"><h1>${msg("Indices")}</h1><span class="space"></span>
         <button aria-pressed=${this._hasGrowth} @click=${() => void this.#toggleGrowth()}>${icon("chart")}${msg("Growth")}</button>
-        <a class="button" href="#/indices?view=retention">${icon("clock")}${msg("Retention")}</a>
+        ${this.#rights.may("administer") ? html`<a class="button" href="#/indices?view=retention">${icon("clock")}${msg("Retention")}</a>` : nothing}
         <button @click=${() => void this.#load()} title=${msg("Refresh (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
       ${this._fault === undefined ? nothing : errorView(this._fault)}
       ${this._hasGrowth && this._rows !== undefined ? html`<tr-growth-panel .rows=${this.#unhidden(this._rows)}></tr-growth-panel>` : nothing}

@@ -4,6 +4,9 @@ import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { HUB_BACK_EVENT, knownViewer } from "#ui/services/hub/session-client.ts";
 import { ROLE_RIGHTS } from "./role-rights.ts";
 
+/** Actions whose buttons pages show by the reader's rights. */
+type OfferedAction = "save" | "pipeline" | "alert" | "index_manage" | "index_delete" | "administer";
+
 /** The reader's rights, for a page that shows buttons by them. */
 export class OwnRights implements ReactiveController {
   readonly #host: ReactiveControllerHost;
@@ -27,7 +30,7 @@ export class OwnRights implements ReactiveController {
   }
 
   /** Returns whether the reader's role has an action; false until the role is known, true for a role of a newer hub. */
-  may(action: "save" | "pipeline" | "alert" | "administer"): boolean {
+  may(action: OfferedAction): boolean {
     return this.#role !== undefined && (ROLE_RIGHTS[this.#role]?.includes(action) ?? true);
   }
 
