@@ -112,6 +112,21 @@ test("what the hub refuses ends the command with the reason", async (t) => {
   await assert.rejects(tailed(1, [], 1), { code: "unavailable", message: /no hub answers at 127.0.0.1:1;/ });
 });
 
+test("a tail whose output is closed while it connects ends without a complaint", async (t) => {
+  const server = createServer();
+  server.on("upgrade", () => stopped.abort());
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const stopped = new AbortController();
+  const command = parseTailCommand(["--last", "0", "-E", `dashboard.port=${port}`]);
+  const refuse = (text: string): void => assert.fail(text);
+  await runTailCommand(command, {}, { line: refuse, remark: refuse }, stopped.signal);
+});
+
 test("the newest stored lines come first", async (t) => {
   const hits = ["late", "early"].map((message) => ({ _source: { "@timestamp": "2026-01-01", message } }));
   const search = createServer((request, response) => {

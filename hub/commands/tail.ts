@@ -144,7 +144,8 @@ class Tail {
       request.destroy();
     });
     socket.on("error", (error) => {
-      if (!this.#worked) reject(unreachable(this.#url, error));
+      // Who aborts while it connects meant to end it.
+      if (!this.#worked && !signal.aborted) reject(unreachable(this.#url, error));
     });
     socket.on("close", (code, reason) => {
       signal.removeEventListener("abort", end);
