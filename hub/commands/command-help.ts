@@ -46,7 +46,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   tail: {
     usage: ["tail ['QUERY'] [--index PATTERN] [--last N] [--json]"],
     summary: "print log lines as they arrive, until Ctrl-C",
-    text: "Skipped lines are counted on standard error. If the hub requires authentication, the API key is taken from\nTAILRACE_API_KEY.",
+    text: "Lines are printed as they pass a pipeline; documents that clients write by _bulk are not.\nSkipped lines are counted on standard error. If the hub requires authentication, the API key is taken from\nTAILRACE_API_KEY.",
     options: `
   --index PATTERN     indices to follow (logs-*)
   --last N            number of stored lines printed first, 0 to 1000 (10)
