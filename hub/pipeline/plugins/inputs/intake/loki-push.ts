@@ -3,10 +3,10 @@
 import "#proto/no-long.ts"; // protobufjs is one for the whole process
 import protobuf from "protobufjs";
 import { checkProtobuf } from "#hub/pipeline/formats/protobuf-check.ts";
-import { unpackSnappy } from "#proto/codec/snappy.ts";
 import { unquoteGo } from "#proto/codec/go-string.ts";
 import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
+import { unpackSnappy } from "#proto/codec/snappy.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

@@ -9,8 +9,8 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from "node:zlib";
-import { isFramedSnappy, unpackFramedSnappy, unpackSnappy } from "#proto/codec/snappy.ts";
 import { ZstdFrames, zstdFrames } from "#hub/pipeline/formats/zstd-frames.ts";
+import { isFramedSnappy, unpackFramedSnappy, unpackSnappy } from "#proto/codec/snappy.ts";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Holding } from "#proto/kit/fair-shares.ts";
