@@ -131,6 +131,15 @@ export class IntList {
     this.values[this.length++] = value;
   }
 
+  /** Appends `values`, each with `added` added to it. */
+  append(values: Uint32Array, added: number): void {
+    this.values = grown(this.values, this.length + values.length);
+    const own = this.values;
+    const { length } = this;
+    for (let index = 0; index < values.length; index++) own[length + index] = added + values[index]!;
+    this.length += values.length;
+  }
+
   view(): Int32Array {
     return this.values.subarray(0, this.length);
   }

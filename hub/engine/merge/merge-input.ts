@@ -26,11 +26,22 @@ export function numberDocuments(segments: readonly LiveSegment[]): MergeInput[] 
   return segments.map(({ segment, live }) => {
     const firstDoc = next;
     const newDocs = new Int32Array(segment.docCount);
-    for (let doc = 0; doc < newDocs.length; doc++)
-      newDocs[doc] = live === null || live.has(doc) ? next++ : -1;
+    next = live === null ? numberAll(newDocs, next) : numberLive(newDocs, live, next);
     const isWhole = next - firstDoc === segment.docCount;
     return { segment, live: isWhole ? null : live, newDocs, firstDoc };
   });
+}
+
+/** Numbers documents that all live; returns the number after theirs. */
+function numberAll(newDocs: Int32Array, first: number): number {
+  for (let doc = 0; doc < newDocs.length; doc++) newDocs[doc] = first + doc;
+  return first + newDocs.length;
+}
+
+function numberLive(newDocs: Int32Array, live: Bitset, first: number): number {
+  let next = first;
+  for (let doc = 0; doc < newDocs.length; doc++) newDocs[doc] = live.has(doc) ? next++ : -1;
+  return next;
 }
 
 /** Documents of the merged segment. */

@@ -142,8 +142,12 @@ function mergeNorms(name: string, inputs: readonly MergeInput[], docCount: numbe
   return merged;
 }
 
-/** Called for each id that is taken over, ids[from..to), in the order of the documents. */
-type IdSink = (ids: Uint8Array, from: number, to: number) => void;
+/** Hashes of the ids that are taken over, in the order of the documents. */
+interface IdHashes {
+  readonly seed: number;
+  readonly values: Uint32Array;
+  count: number;
+}
 
 /** Merges the documents as they were sent; yields between blocks. Throws data_corrupt, memory_limit. */
 function* mergeSources(
@@ -202,16 +206,12 @@ function* mergeIds(
 ): Generator<void, Pick<SegmentDirectory, "ids" | "idIndex">> {
   const writer = new StoredWriter(ID_BLOCK_BYTES, "zstd", file);
   const seed = newIdSeed();
-  const hashes = new Uint32Array(docCount);
-  let hashed = 0;
-  const sink: IdSink = (ids, from, to) => {
-    hashes[hashed++] = hashId(ids, from, to, seed);
-  };
+  const hashes: IdHashes = { seed, values: new Uint32Array(docCount), count: 0 };
   const rooms = { packed: new ByteBuffer(), plain: new ByteBuffer() };
-  for (const input of inputs) yield* copyIds(input, rooms, writer, sink);
+  for (const input of inputs) yield* copyIds(input, rooms, writer, hashes);
   const ids = writer.finish(file);
-  const idIndex = writeIdIndex(file, seed, hashes);
-  freeBytes(hashes);
+  const idIndex = writeIdIndex(file, seed, hashes.values);
+  freeBytes(hashes.values);
   return { ids, idIndex };
 }
 
@@ -219,7 +219,7 @@ function* copyIds(
   { segment, live, newDocs }: MergeInput,
   rooms: BlockRooms,
   writer: StoredWriter,
-  sink: IdSink,
+  hashes: IdHashes,
 ): Generator<void, void> {
   const stored = segment.stored("ids");
   const last = stored.blockCount - 1;
@@ -230,25 +230,38 @@ function* copyIds(
     const block = openPlain(packed, rooms.plain);
     if (isCopied) writer.addPacked(packed, block.count);
     else if (live === null) writer.addAll(block);
-    yield* copyLive(block, first, newDocs, live === null ? null : writer, sink);
+    if (live === null) hashIds(block, hashes);
+    else yield* copyLive(block, first, newDocs, writer, hashes);
     block.free();
     yield;
   }
 }
 
-/** Takes over the live documents of a block; `writer`: null if it has them already. */
+/** Hashes all ids of a block. */
+function hashIds({ documents, ends }: PlainBlock, hashes: IdHashes): void {
+  const { seed, values } = hashes;
+  let { count } = hashes;
+  for (let place = 0, from = 0; place < ends.length; place++) {
+    const to = ends[place]!;
+    values[count++] = hashId(documents, from, to, seed);
+    from = to;
+  }
+  hashes.count = count;
+}
+
+/** Takes over the ids of a block's live documents. */
 function* copyLive(
   { documents, ends }: PlainBlock,
   firstDoc: number,
   newDocs: Int32Array,
-  writer: StoredWriter | null,
-  sink: IdSink,
+  writer: StoredWriter,
+  hashes: IdHashes,
 ): Generator<void, void> {
   for (let place = 0, from = 0; place < ends.length; place++) {
     const to = ends[place]!;
     if (newDocs[firstDoc + place]! >= 0) {
-      writer?.add(documents, from, to);
-      sink(documents, from, to);
+      writer.add(documents, from, to);
+      hashes.values[hashes.count++] = hashId(documents, from, to, hashes.seed);
     }
     from = to;
     if (place % PAUSE_EVERY === PAUSE_EVERY - 1) yield;

@@ -213,6 +213,8 @@ export class MergeTask {
       .reduce((lowest, position) => (comparePositions(position, lowest) < 0 ? position : lowest));
     const merged = new ShardSegment(segment, after, null, 0, null);
     for (const [index, entry] of this.inputs.entries()) {
+      // The usual case: nothing of it was deleted, before or since.
+      if (entry.liveDocs === null) continue;
       const { newDocs } = this.#merging[index]!;
       for (let doc = 0; doc < newDocs.length; doc++) {
         if (newDocs[doc]! >= 0 && !entry.isLive(doc)) merged.kill(newDocs[doc]!);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
 import { roundTrip } from "#test/support/engine/round-trip.ts";
 import { openPlain, packStored, StoredReader, StoredWriter } from "./stored.ts";
-import { type StoredBlock, StoredBlocks, storedBlocks } from "./stored-blocks.ts";
+import { PlainBlock, type StoredBlock, StoredBlocks, storedBlocks } from "./stored-blocks.ts";
 
 function block(sizeBytes: number): StoredBlock {
   return { count: 0, sizeBytes, document: () => new Uint8Array(0) };
@@ -73,4 +73,17 @@ test("blocks that are unpacked one after another share the given memory, which f
   });
   for (const { documents } of opened) assert.equal(documents.buffer, memory.buffer);
   assert.equal(memory.length, 200_000);
+});
+
+test("documents of any length are found in a block, also where its lengths are damaged", () => {
+  const lengths = [0, 1, 127, 128, 129, 16_383, 16_384, 70_000, 5];
+  const documents = lengths.map((bytes, nth) => new Uint8Array(bytes).fill(65 + nth));
+  const varints = new ByteBuffer();
+  for (const bytes of lengths) varints.varint(bytes);
+  const plain = openPlain(packStored(varints.view(), documents));
+  assert.equal(plain.count, lengths.length);
+  for (const [nth, document] of documents.entries()) assert.deepEqual(plain.document(nth), document);
+  // The last length goes on behind the lengths: its first byte says that another follows.
+  const raw = Uint8Array.of(2, 0, 0, 0, 1, 0x81, 0x02);
+  assert.deepEqual(Array.from(new PlainBlock(raw).ends), [1, 1 + 257]);
 });

@@ -64,15 +64,9 @@ export class PlainBlock implements StoredBlock {
   constructor(raw: Uint8Array, isOwner = true) {
     this.#raw = isOwner ? raw : NOTHING;
     const lengthsBytes = readU32(raw, 0);
-    const reader = new ByteReader(raw, 4);
-    const lengthsEnd = Math.min(4 + lengthsBytes, raw.length);
-    // A length takes a byte at least.
-    const ends = new Uint32Array(lengthsEnd);
-    let count = 0;
-    for (let end = 0; reader.at < lengthsEnd; ) ends[count++] = end += reader.varint();
     this.lengths = raw.subarray(4, 4 + lengthsBytes);
     this.documents = raw.subarray(4 + lengthsBytes);
-    this.ends = ends.subarray(0, count);
+    this.ends = endsOf(raw, 4, Math.min(4 + lengthsBytes, raw.length));
   }
 
   /** Frees memory of its own, which nothing may read any more. */
@@ -91,4 +85,29 @@ export class PlainBlock implements StoredBlock {
   document(place: number): Uint8Array {
     return this.documents.subarray(place === 0 ? 0 : this.ends[place - 1], this.ends[place]);
   }
+}
+
+/** Where documents end whose lengths are the varints of raw[from..to): of one or two bytes, most of them. */
+function endsOf(raw: Uint8Array, from: number, to: number): Uint32Array {
+  // A length takes a byte at least.
+  const ends = new Uint32Array(Math.max(0, to - from));
+  const reader = new ByteReader(raw, from);
+  let count = 0;
+  let end = 0;
+  for (let at = from; at < to; ) {
+    const first = raw[at]!;
+    if (first < 0x80) {
+      end += first;
+      at++;
+    } else if (at + 1 < to && raw[at + 1]! < 0x80) {
+      end += (first & 0x7f) | (raw[at + 1]! << 7);
+      at += 2;
+    } else {
+      reader.at = at;
+      end += reader.varint();
+      at = reader.at;
+    }
+    ends[count++] = end;
+  }
+  return ends.subarray(0, count);
 }

@@ -57,7 +57,7 @@ export class StoredWriter implements StoredBuffer {
   readonly #data = new ByteBuffer(64 * 1024);
   readonly #index = new ByteBuffer(256);
   readonly #lengths = new ByteBuffer(1024);
-  /** Where the documents of the block end. */
+  /** Where the documents of the block end, if they are to be cut into columns. */
   readonly #ends = new IntList();
   readonly #block: ByteBuffer;
   readonly #raw: ByteBuffer;
@@ -86,7 +86,7 @@ export class StoredWriter implements StoredBuffer {
   add(bytes: Uint8Array, from = 0, to = bytes.length): void {
     this.#lengths.varint(to - from);
     this.#block.append(bytes, from, to);
-    this.#ends.push(this.#block.length);
+    if (this.#columns !== null) this.#ends.push(this.#block.length);
     this.#nextDoc++;
     if (this.#block.length >= this.#blockBytes) this.#close();
   }
@@ -98,8 +98,7 @@ export class StoredWriter implements StoredBuffer {
 
   /** Adds the documents of an unpacked block, whose bytes stay together. */
   addAll({ documents, lengths, ends }: PlainBlock): void {
-    const start = this.#block.length;
-    for (let place = 0; place < ends.length; place++) this.#ends.push(start + ends[place]!);
+    if (this.#columns !== null) this.#ends.append(ends, this.#block.length);
     this.#lengths.append(lengths);
     this.#block.append(documents, 0, ends.at(-1) ?? 0);
     this.#nextDoc += ends.length;
