@@ -76,6 +76,7 @@ interface KernelFunctions extends SearchFunctions {
   addStored(storedAt: number, inputAt: number, extentsAt: number, count: number): void;
   closeStored(storedAt: number): void;
   writeColumnar(stateAt: number, count: number): void;
+  checkColumnar(stateAt: number, count: number): number;
   packLz4(count: number): number;
   unpackLz4(count: number, size: number): number;
   packGroup(valuesAt: number, bits: number, outAt: number): number;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { zstdCompressSync } from "node:zlib";
 import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
+import * as at from "#hub/engine/kernel/assembly/layout-columnar.ts";
 import { accessBlock } from "#test/bench/access-corpus.ts";
 import { corpusBlock } from "#test/bench/log-corpus.ts";
 import { chooseSeed } from "#test/harness/random.ts";
@@ -9,10 +10,12 @@ import { ColumnarWriter } from "#test/oracles/engine/columnar/columnar-writer.ts
 import { testKernel } from "#test/support/engine/kernel.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { roundTrip } from "#test/support/engine/round-trip.ts";
+import { ColumnarBlock } from "./columnar/columnar-block.ts";
 import { ColumnarPacking, isColumnar, KernelColumns, openColumnar } from "./columnar-packing.ts";
 import { StoredReader, StoredWriter } from "./stored.ts";
 
-const columns = new KernelColumns(await testKernel());
+const kernelOfTest = await testKernel();
+const columns = new KernelColumns(kernelOfTest);
 const packing = new ColumnarPacking(columns);
 const twin = new ColumnarWriter();
 
@@ -20,10 +23,9 @@ function pack(documents: readonly Uint8Array[]): Uint8Array {
   const ends = new Uint32Array(documents.length);
   for (let doc = 0, end = 0; doc < ends.length; doc++) ends[doc] = end += documents[doc]!.length;
   const bytes = Buffer.concat(documents);
-  assert.ok(
-    Buffer.from(columns.write(bytes, ends)).equals(twin.write(bytes, ends)),
-    "kernel and twin differ",
-  );
+  const block = columns.write(bytes, ends);
+  assert.ok(block !== null, "the kernel doesn't give the documents back");
+  assert.ok(Buffer.from(block).equals(twin.write(bytes, ends)), "kernel and twin differ");
   const out = new ByteBuffer();
   assert.ok(packing.pack(bytes, ends, out));
   return out.view();
@@ -162,7 +164,7 @@ suite("documents of columnar blocks are those that went in", () => {
 });
 
 test("documents whose columns give others are packed whole", () => {
-  const others = { write: () => columns.write(Buffer.from('{"a":1}'), Uint32Array.of(7)).slice() };
+  const others = { write: () => columns.write(Buffer.from('{"a":1}'), Uint32Array.of(7)) };
   const writer = new StoredWriter(1000, others);
   const documents = Array.from({ length: 100 }, (_, doc) => Buffer.from(`{"b":${doc}}`));
   for (const document of documents) writer.add(document);
@@ -172,26 +174,65 @@ test("documents whose columns give others are packed whole", () => {
   reader.close();
 });
 
-test("of many blocks the first ones and every eighth after them are read back", () => {
+test("after a block that gives other documents no more are made", () => {
   const documents = [Buffer.from('{"a":1}'), Buffer.from('{"a":2}')] as const;
   const ends = Uint32Array.of(7);
-  for (const [wrongFrom, packed] of [
-    [0, 0],
-    [7, 7],
-    [8, 8],
-    [9, 16],
-  ] as const) {
+  for (const wrong of [() => null, () => columns.write(documents[1], ends)]) {
     let made = 0;
     const others = new ColumnarPacking({
-      write: () => columns.write(documents[made++ < wrongFrom ? 0 : 1], ends).slice(),
+      write() {
+        made++;
+        return wrong();
+      },
     });
-    let count = 0;
-    while (others.pack(documents[0], ends, new ByteBuffer())) count++;
-    assert.equal(count, packed);
-    assert.equal(others.pack(documents[0], ends, new ByteBuffer()), false);
-    assert.equal(made, packed + 1, "no more blocks are made");
+    for (let block = 0; block < 3; block++)
+      assert.equal(others.pack(documents[0], ends, new ByteBuffer()), false);
+    assert.equal(made, 1);
   }
 });
+
+test("the kernel finds every sample that a block doesn't give back", () => {
+  for (const texts of [
+    corpusBlock(0, 500_000).map(({ json }) => json),
+    ofValues(['"007"', '"2024-02-29T23:59:59.999Z"', "-12", "7", "[]", '"größer 東京"']),
+    Array.from({ length: 130 }, (_, doc) => (doc % 3 === 0 ? `{"a":"b${doc}` : `{"a":"user ${doc} left"}`)),
+    Array.from({ length: 40 }, () => '{"a":"2024-02-29T23:59:59.999Z","b":-5}'),
+  ])
+    checkDamaged(texts.slice(0, 300).map((text) => Buffer.from(text)));
+});
+
+/** Changes bytes of a block one by one; where a sample is another then, or none, the kernel must find that. */
+function checkDamaged(documents: readonly Buffer[]): void {
+  const kernel = kernelOfTest;
+  const stateAt = kernel.allocateZeroed(at.COLUMNAR_BYTES);
+  const ends = new Uint32Array(documents.length);
+  for (let doc = 0, end = 0; doc < ends.length; doc++) ends[doc] = end += documents[doc]!.length;
+  kernel.place(stateAt + at.COLUMNAR_INPUT, Buffer.concat(documents));
+  kernel.place(stateAt + at.COLUMNAR_ENDS, new Uint8Array(ends.buffer));
+  kernel.functions.writeColumnar(stateAt, ends.length);
+  assert.equal(kernel.functions.checkColumnar(stateAt, ends.length), 1);
+  const bytes = kernel.view(stateAt + at.COLUMNAR_OUT);
+  const step = Math.max(1, Math.floor(bytes.length / 1500));
+  let found = 0;
+  for (let place = 0; place < bytes.length; place += step) {
+    for (const change of [0x01, 0x40]) {
+      bytes[place]! ^= change;
+      const isFound = kernel.functions.checkColumnar(stateAt, ends.length) === 0;
+      if (isFound) found++;
+      else assert.ok(givesSamples(bytes.slice(), documents), `byte ${place} of ${bytes.length}`);
+      bytes[place]! ^= change;
+    }
+  }
+  assert.ok(found > 0);
+}
+
+/** Whether every 64th document is that of a block, as searches read it. */
+function givesSamples(bytes: Uint8Array, documents: readonly Buffer[]): boolean {
+  const block = new ColumnarBlock(bytes);
+  for (let doc = 0; doc < documents.length; doc += 64)
+    if (!documents[doc]!.equals(block.document(doc))) return false;
+  return true;
+}
 
 test("random documents come back byte for byte", () => {
   const first = chooseSeed();

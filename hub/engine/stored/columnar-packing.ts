@@ -18,8 +18,6 @@ const HEADER_BYTES = 8;
 /** Largest block that is unpacked. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** So many first blocks of a merge are read back, then every so many: reading one takes a third of what making it does. */
-const CHECKED_BLOCKS = 8;
 /** Every this many documents of a block that is read back one is compared. */
 const CHECKED_DOCS = 64;
 /** Smallest buffer that zlib takes. */
@@ -43,16 +41,18 @@ export function openColumnar(packed: Uint8Array): ColumnarBlock {
 
 /** Cuts documents into columns. */
 export interface DocumentColumns {
-  /** Returns the columnar block of documents behind each other, each up to its end; valid until the next call. */
-  write(documents: Uint8Array, ends: Uint32Array): Uint8Array;
+  /**
+   * Returns the columnar block of documents behind each other, each up to its end; valid until the next call. Null where it
+   * finds that the block gives other documents.
+   */
+  write(documents: Uint8Array, ends: Uint32Array): Uint8Array | null;
 }
 
 /** Makes packed columnar blocks. */
 export class ColumnarPacking {
   readonly #columns: DocumentColumns;
-  #blocks = 0;
-  /** False once a block gave other documents than those that it was made of. */
-  #isTrusted = true;
+  /** Undefined before the first block; false once a block gave other documents than those that it was made of. */
+  #isTrusted: boolean | undefined;
 
   constructor(columns: DocumentColumns) {
     this.#columns = columns;
@@ -63,12 +63,11 @@ export class ColumnarPacking {
    * appended nothing, from the first block on of which samples that are read back differ.
    */
   pack(documents: Uint8Array, ends: Uint32Array, out: ByteBuffer): boolean {
-    if (!this.#isTrusted) return false;
+    if (this.#isTrusted === false) return false;
     const columns = this.#columns.write(documents, ends);
-    const number = this.#blocks++;
-    if (number < CHECKED_BLOCKS || number % CHECKED_BLOCKS === 0)
-      this.#isTrusted = isWhole(columns, documents, ends);
-    if (!this.#isTrusted) return false;
+    // The kernel reads all of its blocks back. Here the first one is read as searches will, at a third of what making it takes.
+    this.#isTrusted = columns !== null && (this.#isTrusted ?? isWhole(columns, documents, ends));
+    if (columns === null || !this.#isTrusted) return false;
     out.u32(MAGIC);
     out.u32(columns.length);
     appendZstd(columns, out);
@@ -100,8 +99,8 @@ export class KernelColumns implements DocumentColumns {
     this.#stateAt = kernel.allocateZeroed(at.COLUMNAR_BYTES);
   }
 
-  /** Returns the block of documents; valid until the next call. Throws memory_limit. */
-  write(documents: Uint8Array, ends: Uint32Array): Uint8Array {
+  /** Returns the block of documents, valid until the next call; null if samples differ. Throws memory_limit. */
+  write(documents: Uint8Array, ends: Uint32Array): Uint8Array | null {
     const kernel = this.#kernel;
     kernel.place(this.#stateAt + at.COLUMNAR_INPUT, documents);
     kernel.place(
@@ -109,6 +108,7 @@ export class KernelColumns implements DocumentColumns {
       new Uint8Array(ends.buffer, ends.byteOffset, ends.byteLength),
     );
     kernel.functions.writeColumnar(this.#stateAt, ends.length);
+    if (kernel.functions.checkColumnar(this.#stateAt, ends.length) === 0) return null;
     this.#block.clear();
     this.#block.append(kernel.view(this.#stateAt + at.COLUMNAR_OUT));
     return this.#block.view();

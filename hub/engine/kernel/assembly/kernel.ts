@@ -11,6 +11,7 @@ import { useScratch } from "./scratch";
 import { seedHash } from "./terms";
 
 export { chooseBlocks, markSlots } from "./choose";
+export { checkColumnar } from "./columnar/check";
 export { writeColumnar } from "./columnar/columnar";
 export { matchBlocks, toDecimals, toFloats, unpackNumbers } from "./column";
 export { crc32c } from "./crc32c";
