@@ -178,9 +178,9 @@ for (const [spoolBytes, name] of [
   });
 
 /** Lets a function of node:fs fail as a disk does, until the test ends or the returned function is called. */
-function failing(t: Run, name: "writeSync" | "fsyncSync"): () => void {
+function failing(t: Run, name: "writeSync" | "fsyncSync" | "openSync", code = "ENOSPC"): () => void {
   const mocked = t.mock.method(fs, name, () => {
-    throw new Error("ENOSPC: no space left on device");
+    throw Object.assign(new Error(`${code}: refused`), { code });
   });
   syncBuiltinESMExports();
   const end = (): void => {
@@ -216,3 +216,24 @@ test("events that a disk doesn't confirm are sent nevertheless", async (t) => {
   slot?.release();
   await context.output.until(() => texts(context).length === 1);
 });
+
+for (const code of ["EMFILE", "EACCES"])
+  test(`a segment that can't be opened (${code}) is sent when it can be again`, async (t) => {
+    const context = await testContext({ slots: 1, batchBytes: 16_384 });
+    t.after(() => context.dispose());
+    const refused = Promise.withResolvers<void>();
+    context.clock.sleep = () => {
+      refused.resolve();
+      return turn();
+    };
+    const slot = context.output.slots.tryAcquire();
+    const sink = await sinkOf(t, context, 10_000_000);
+    assert.equal(sink.offer(line(1), NONE), true);
+    const end = failing(t, "openSync", code);
+    slot?.release();
+    await refused.promise;
+    end();
+    await context.output.until(() => texts(context).length === 1);
+    const { values } = await context.metrics.lostBytes.get();
+    assert.deepEqual(values, []);
+  });

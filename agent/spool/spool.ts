@@ -10,6 +10,7 @@ import type { StreamEvent } from "#agent/contract/batcher.ts";
 import type { InputContext } from "#agent/contract/input.ts";
 import type { Channel } from "#agent/contract/output.ts";
 import type { Slot } from "#agent/contract/slot-pool.ts";
+import { systemCode } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
 import { appendEvent, eventSize } from "#proto/raw-encoder.ts";
 import { recordBytes, SEGMENT_MAGIC, SegmentReader, SegmentWriter } from "./segment.ts";
@@ -30,6 +31,10 @@ interface Segment {
   readonly key: string;
   sizeBytes: number;
 }
+
+/** Errors that say nothing of what a segment holds: no descriptor is left, or the permissions were taken away. */
+const REFUSALS: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM", "EACCES", "EPERM"]);
+const REFUSED_WAIT_MS = 1_000;
 
 const SEGMENT_BYTES = 8 * 1_024 * 1_024;
 const NAME = /^(\d{12})-([0-9a-f-]{36})\.spool$/;
@@ -133,9 +138,9 @@ export class Spool {
   }
 
   /** Logs the first failure of a series. */
-  #report(error: unknown): void {
+  #report(error: unknown, use: "written" | "read" = "written"): void {
     if (!this.#logged)
-      this.#options.context.log.error({ error }, `the spool ${this.#folder} can't be written`);
+      this.#options.context.log.error({ error }, `the spool ${this.#folder} can't be ${use}`);
     this.#logged = true;
   }
 
@@ -210,6 +215,7 @@ export class Spool {
     const source = { inputId: context.id, inputType, fileKey: segment.key, generation: 0, path: "" };
     const channel = context.output.channel(source, context.fieldsJson);
     let reader: SegmentReader | undefined;
+    let isRefused = false;
     try {
       reader = new SegmentReader(segment.path);
       while (!this.#stop.signal.aborted) {
@@ -218,9 +224,9 @@ export class Spool {
         if (!this.#sendBatch(reader, channel, slot)) break;
       }
     } catch (error) {
-      const lostBytes = segment.sizeBytes - (reader?.offset ?? 0);
-      context.metrics.lostBytes.inc({ input: context.id }, Math.max(0, lostBytes));
-      context.log.error({ error, bytes: lostBytes }, "a part of the spool can't be read");
+      isRefused = REFUSALS.has(systemCode(error));
+      if (isRefused) this.#report(error, "read");
+      else this.#lose(segment, reader, error);
     } finally {
       reader?.close();
     }
@@ -228,10 +234,22 @@ export class Spool {
       await new Promise<void>((resolve) => (this.#rouse = resolve));
     }
     if (this.#stop.signal.aborted) return;
+    if (isRefused) {
+      await context.clock.sleep(REFUSED_WAIT_MS, this.#stop.signal);
+      return; // it is sent again from its start, and the hub drops what it has
+    }
     this.#segments.shift();
     this.#bytes -= segment.sizeBytes;
     this.#remove(segment);
     this.wakeWaiting();
+  }
+
+  /** Counts what follows the last event that could be read. */
+  #lose({ sizeBytes }: Segment, reader: SegmentReader | undefined, error: unknown): void {
+    const { metrics, id, log } = this.#options.context;
+    const lostBytes = sizeBytes - (reader?.offset ?? 0);
+    metrics.lostBytes.inc({ input: id }, Math.max(0, lostBytes));
+    log.error({ error, bytes: lostBytes }, "a part of the spool can't be read");
   }
 
   /** A segment that stays is sent again at the next start, and the hub drops it. */
