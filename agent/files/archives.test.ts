@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { appendFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import fs, { appendFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
@@ -107,4 +108,22 @@ test("archives that are deleted before their turn are read all the same", async 
     b.text.match(/^\d 0 x/gm)?.sort(),
     texts.map((_, file) => `${file} 0 x`),
   );
+});
+
+test("an archive for which the disk has no space is read when there is some", async (t) => {
+  const b = await bench(t, { archives: true });
+  writeFileSync(b.path("a.log.gz"), gzipSync(LONG));
+  const mocked = t.mock.method(fs, "writeSync", () => {
+    throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+  });
+  syncBuiltinESMExports();
+  t.after(() => syncBuiltinESMExports());
+  await scanUntil(b, () => b.files.state().errors > 0);
+  mocked.mock.restore();
+  syncBuiltinESMExports();
+  await scanOn(b);
+  assert.equal(b.text, "");
+  assert.match(b.files.state().lastError, /no space left on device; looking again in a minute/);
+  b.context.clock.ms += 60_000;
+  await scanUntil(b, () => b.text === LONG);
 });

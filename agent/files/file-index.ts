@@ -29,9 +29,9 @@ export interface Entry {
   scan: number;
   /**
    * Set for a file that isn't read, with its time of change; the file is examined again when that time changes. `isOld`: it is too
-   * old by the clock, which may be set back.
+   * old by the clock, which may be set back. `againMs`: when it is examined again all the same, on the monotonic clock.
    */
-  passedOver: { readonly mtimeMs: number; readonly isOld?: boolean } | null;
+  passedOver: { readonly mtimeMs: number; readonly isOld?: boolean; readonly againMs?: number } | null;
   /** Since when scans don't find it, on the monotonic clock. */
   missingSinceMs: number | null;
   /** When it was last found and when it was found missing, by the file system's clock; null while scans find it. */

@@ -4,7 +4,7 @@ import { closeSync, fstatSync, readSync } from "node:fs";
 import { Scratch } from "#agent/contract/block-memory.ts";
 import type { InputContext } from "#agent/contract/input.ts";
 import type { Found } from "#agent/discovery/scanner.ts";
-import { Archives, isArchive, type Unpacked } from "#agent/harvester/archives.ts";
+import { Archives, isArchive, isBroken, type Unpacked } from "#agent/harvester/archives.ts";
 import { Harvester } from "#agent/harvester/harvester.ts";
 import type { EventCutting } from "#agent/harvester/harvester-options.ts";
 import { ANCHOR_BYTES, fileKey, HEAD_BYTES, inodeKey, inodeOf } from "#agent/harvester/identity.ts";
@@ -47,6 +47,8 @@ export interface FileOpenerOptions {
   readonly maxBytes: number;
 }
 
+/** An archive for which there was no disk space or descriptor is tried again after this time. */
+const UNPACK_AGAIN_MS = 60_000;
 /** Bytes of an event in a message besides its text. */
 const EVENT_ROOM_BYTES = 4_096;
 
@@ -78,8 +80,7 @@ export class FileOpener {
 
   /** Returns true if opening the file may find new content; a cheap answer from its stat. */
   worthOpening(entry: Entry, { stat, path }: Found): boolean {
-    const { passedOver } = entry;
-    if (passedOver?.mtimeMs === stat.mtimeMs && passedOver.isOld !== true) return false;
+    if (this.#isPassedOver(entry, stat)) return false;
     const row = entry.key === "" ? undefined : this.#context.registry.get(entry.key);
     if (entry.key === "" && stat.size === 0 && !this.#inodesOfRows.has(entry.inode)) return false;
     if (row !== undefined && row.size === stat.size && row.mtimeMs === stat.mtimeMs) return false;
@@ -89,6 +90,12 @@ export class FileOpener {
     if (own) this.#notices.notRead(path, "the agent writes it itself");
     entry.passedOver = isOld || own ? { mtimeMs: stat.mtimeMs, isOld } : null;
     return !isOld && !own;
+  }
+
+  #isPassedOver({ passedOver }: Entry, { mtimeMs }: Found["stat"]): boolean {
+    if (passedOver?.mtimeMs !== mtimeMs || passedOver.isOld === true) return false;
+    const { againMs = Number.POSITIVE_INFINITY } = passedOver;
+    return this.#context.clock.monotonic() < againMs;
   }
 
   /**
@@ -173,7 +180,8 @@ export class FileOpener {
     try {
       return this.#archives?.take(entry.key) ?? null;
     } catch (error) {
-      entry.passedOver = { mtimeMs };
+      const againMs = isBroken(error) ? undefined : this.#context.clock.monotonic() + UNPACK_AGAIN_MS;
+      entry.passedOver = { mtimeMs, ...(againMs !== undefined && { againMs }) };
       throw error;
     }
   }

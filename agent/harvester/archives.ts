@@ -18,7 +18,7 @@ import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
 
 /** An archive as it lies on disk. */
 export interface ArchiveStat {
@@ -146,11 +146,14 @@ async function writeAll(chunks: AsyncIterable<Buffer>, fd: number, mostBytes: nu
 
 function unreadable(error: unknown): AppError {
   const reason = (error as Error).message;
-  return new AppError(
-    "file_unreadable",
-    `the archive can't be unpacked: ${reason}; looking again when it changes`,
-    {
-      cause: error,
-    },
-  );
+  const again = isBroken(error) ? "when it changes" : "in a minute";
+  return new AppError("file_unreadable", `the archive can't be unpacked: ${reason}; looking again ${again}`, {
+    cause: error,
+  });
+}
+
+/** Returns true for an error of the archive's content, which only a change of it can cure. */
+export function isBroken(error: unknown): boolean {
+  const { cause = error } = error as Error;
+  return systemCode(cause).startsWith("Z_");
 }
