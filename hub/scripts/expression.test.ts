@@ -44,6 +44,8 @@ const VALUES: readonly (readonly [source: string, value: number, params?: object
   ["atan2(0, 1) + sin(0) + cos(0) + tan(0) + asin(0) + acos(1) + atan(0)", 1],
   ["haversin(40.7143528, -74.0059731, 40.759011, -73.9844722)", 5.285885589128],
   ["doc['n'].value", 2],
+  ["doc['n'] * 3 + 1", 7],
+  ["doc['n'] > 1 ? 5 : 6", 5],
   [
     "doc['n'].min() + doc['n'].max() + doc['n'].sum() + doc['n'].avg() + doc['n'].median()",
     2 + 7 + 12 + 4 + 3,
@@ -85,7 +87,8 @@ const REFUSED: readonly (readonly [source: string, reason: RegExp])[] = [
   ["constructor(1)", /Unrecognized function call/],
   ["max(1)", /Expected \(2\) arguments for function call \(max\), but found \(1\)/],
   ["doc", /Unknown variable \[doc\]/],
-  ["doc['n']", /isn't offered/],
+  ["doc[1]", /isn't offered/],
+  ["params[0] > 1", /isn't offered/],
   ["doc['n'].values", /Member \[values\] does not exist/],
   ["doc['n'].__proto__", /does not exist/],
   ["doc['n'].get(0)", /isn't offered/],

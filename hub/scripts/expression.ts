@@ -110,6 +110,10 @@ class Translation {
       case "member":
       case "method":
         return this.#member(expression);
+      case "brace":
+        // A field alone means its value.
+        if (!this.#isField(expression)) throw unfit("this isn't offered in an expression", offset);
+        return call("value", [expression], offset);
       case "condition": {
         const { yes, no } = expression;
         return {
@@ -247,6 +251,7 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "call",
   "member",
   "method",
+  "brace",
   "condition",
   "unary",
   "binary",

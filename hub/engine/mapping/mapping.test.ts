@@ -34,6 +34,10 @@ suite("a mapping", () => {
     });
   });
 
+  test("makes no fields of documents where it isn't enabled", () => {
+    assert.equal(dynamic('{"a":1,"b":{"c":["x",{"d":1}]}}', parse({}, { enabled: false })), null);
+  });
+
   test("takes nested objects as objects, and ranges as objects of their bounds", () => {
     const properties = {
       n: { type: "nested", properties: { a: { type: "long" } } },

@@ -266,6 +266,7 @@ export class Mapping {
    * `lenient` what can't be mapped is left out.
    */
   dynamicUpdate(source: Uint8Array, lenient = false): Record<string, unknown> | null {
+    if (!this.root.enabled) return null;
     if (this.nested.paths.length > 0 && !lenient) this.#checkNestedObjects(source);
     const remaining =
       (this.#options.totalFieldsLimit ?? TOTAL_FIELDS_LIMIT) - this.#fields.size - this.#objects.size;

@@ -23,6 +23,15 @@ test("the destination isn't made for documents that a script leaves out", async 
   }
 });
 
+test("a script is given the index of the document that is copied", async () => {
+  const { body } = await fixture.send("POST", "/_reindex", {
+    source: { index: "other" },
+    dest: { index: "new" },
+    script: { source: "if (ctx._index == 'other') { ctx.op = 'noop' }" },
+  });
+  assert.equal(body["noops"], 1, JSON.stringify(body));
+});
+
 test("action.auto_create_index decides whether the destination is made", async () => {
   fixture.settings = { "action.auto_create_index": "-new*,*" };
   const copy = { source: { index: "other" }, dest: { index: "new" }, script: NOOP };

@@ -210,12 +210,11 @@ function readDestination(json: JsonObject): Destination {
 }
 
 /**
- * Returns the write of a copy after its script, which may change the index and the id, or delete the document with that
- * id.
+ * Returns the write of a copy after its script, which is given the place of the document that is copied. The script may
+ * choose another index and id, or delete the document with that id.
  */
 function scriptedCopyOf(script: Script, found: FoundDocument, dest: Destination): WriteItem | undefined {
-  const seen = { ...found, index: dest.index };
-  const copy = scriptedCopy(script, seen, ["_index", "_type", "_id", "_routing", "_version"]);
+  const copy = scriptedCopy(script, found, ["_index", "_type", "_id", "_routing", "_version"]);
   if (copy === undefined) return undefined;
   const { _index, _id, _routing, _version } = copy.moved;
   // Without a version the copy replaces whatever is there.
