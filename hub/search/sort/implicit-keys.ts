@@ -1,4 +1,4 @@
-/** Sort keys without a column: the score, the index order, `_id`, the number that a script makes. */
+/** Sort keys without a column: the score, the index order, `_index`, `_type`, `_id`, the number that a script makes. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type { Script } from "#hub/scripts/script.ts";
@@ -74,6 +74,34 @@ export class DocKeySource implements KeySource {
 
   rankOf(value: unknown): Rank {
     return this.#sign * Number(value);
+  }
+}
+
+/** A text that all documents of a shard share: the name of their index or type. */
+export class SharedTextKeySource implements KeySource {
+  readonly order: RankOrder;
+  readonly #text: string;
+  readonly #sign: 1 | -1;
+
+  constructor(text: string, descending: boolean) {
+    this.order = { kind: "text", descending };
+    this.#text = text;
+    this.#sign = descending ? -1 : 1;
+  }
+
+  segment(): SegmentKey {
+    const text = this.#text;
+    return {
+      load: (_docs, _scores, length, out) => out.fill(0, 0, length),
+      rank: () => text,
+      value: () => text,
+      // Texts before and after it are beside the only key.
+      keyOf: (rank) => this.#sign * Math.sign(compareIds(String(rank), text)),
+    };
+  }
+
+  rankOf(value: unknown): Rank {
+    return scalarText(value, "search_after");
   }
 }
 

@@ -12,7 +12,13 @@ import type { ShardContext } from "#hub/search/query/query.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DistanceKeySource } from "./distance-key.ts";
-import { DocKeySource, IdKeySource, ScoreKeySource, ScriptKeySource } from "./implicit-keys.ts";
+import {
+  DocKeySource,
+  IdKeySource,
+  ScoreKeySource,
+  ScriptKeySource,
+  SharedTextKeySource,
+} from "./implicit-keys.ts";
 import type { KeySource } from "./key.ts";
 import { KeywordKeySource } from "./keyword-key.ts";
 import { NestedKeySource } from "./nested-key.ts";
@@ -69,6 +75,8 @@ function nestedOr<K extends ValueKey>(
 
 function fieldKey(key: Extract<SortKey, { kind: "field" }>, shard: ShardContext): KeySource {
   if (key.field === "_id" || key.field === "_uid") return new IdKeySource(key.descending);
+  if (key.field === "_index") return new SharedTextKeySource(shard.index, key.descending);
+  if (key.field === "_type") return new SharedTextKeySource(shard.typeName, key.descending);
   const field = termsField(shard, key.field);
   if (field?.type === "geo_point") {
     throw new AppError(

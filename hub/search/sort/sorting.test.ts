@@ -36,6 +36,7 @@ const ORDERS: readonly (readonly [sort: unknown, ids: string])[] = [
   [[{ nothing: { unmapped_type: "long" } }, { n: "asc" }], "bcad"],
   [[{ ip: "asc" }, "n"], "bacd"],
   [["_id"], "abcd"],
+  [["_index", { _type: "desc" }, { _id: "desc" }], "dcba"],
   [[{ _id: "desc" }], "dcba"],
   [[{ _geo_distance: { coordinates: { lat: 52.5, lon: 13.4 }, order: "asc", unit: "km" } }], "acbd"],
   [[{ _geo_distance: { coordinates: { lat: 52.5, lon: 13.4 }, order: "desc", unit: "km" } }], "dcba"],
