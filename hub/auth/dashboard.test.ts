@@ -292,6 +292,21 @@ suite("sign-in on the dashboard", () => {
     assert.deepEqual(await world.bucket.keys("oauth-family."), []);
   });
 
+  test("requests that can't go on are explained in the reader's language", async () => {
+    const rows: readonly (readonly [path: string, text: RegExp])[] = [
+      [
+        "/o/oauth2/v2/auth?client_id=nobody",
+        /lang="de"[\s\S]*Diese Anfrage kann nicht fortfahren[\s\S]*Fehler/,
+      ],
+      ["/o/oauth2/v2/prompt/gone", /lang="de"[\s\S]*Sie war zu lange offen, oder ihre Adresse/],
+    ];
+    for (const [path, text] of rows) {
+      const answer = await new Browser().get(`${world.origin}${path}`, { "accept-language": "de" });
+      assert.equal(answer.status, 400);
+      assert.match(answer.text, text);
+    }
+  });
+
   test("one network begins at most 300 sign-ins a minute, none of which is stored", async () => {
     const own = await World.start();
     mock.timers.enable({ apis: ["Date"], now: Date.now() });

@@ -3,6 +3,7 @@
 import { errors, interactionPolicy, type KoaContextWithOIDC, type Provider } from "oidc-provider";
 import type { Accounts } from "#hub/auth/accounts/accounts.ts";
 import { type Html, html, page } from "#hub/auth/web/page.ts";
+import { languageOf, type Say, sayIn } from "#hub/auth/web/page-language.ts";
 import { signInMark } from "./browser-sessions.ts";
 import { DASHBOARD_CLIENT_ID } from "./clients.ts";
 import type { Consents } from "./consents.ts";
@@ -138,12 +139,17 @@ export function renderError(
     return;
   }
   context.type = "text/html; charset=utf-8";
-  context.body = page("Request refused", errorBody(out.error, out.error_description ?? ""));
+  const language = languageOf(context.get("accept-language"));
+  const say = sayIn(language);
+  context.body = page(
+    say("Request refused"),
+    errorBody(say, out.error, out.error_description ?? ""),
+    language,
+  );
 }
 
-function errorBody(error: string, description: string): Html {
-  return html`<h1>This request can't go on</h1>
-<p>The application that sent you here made a mistake, or the page was open for too long. Go back and start again. If it
-happens again, show this to the operator of the application.</p>
-<dl><dt>Error</dt><dd>${error}</dd><dt>Reason</dt><dd>${description}</dd></dl>`;
+function errorBody(say: Say, error: string, description: string): Html {
+  return html`<h1>${say("This request can't go on")}</h1>
+<p>${say("The application that sent you here made a mistake, or the page was open for too long. Go back and start again. If it happens again, show this to the operator of the application.")}</p>
+<dl><dt>${say("Error")}</dt><dd>${error}</dd><dt>${say("Reason")}</dt><dd>${description}</dd></dl>`;
 }

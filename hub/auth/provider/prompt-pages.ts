@@ -47,10 +47,10 @@ export function consentBody(
   redirectHost: string,
   accountName: string,
 ): Html {
-  const requested = scopes.map(
-    ({ url, title }) => html`<li>${title}<br><span class="soft">${url}</span></li>`,
-  );
   const { say } = form;
+  const requested = scopes.map(
+    ({ url, title }) => html`<li>${say(title)}<br><span class="soft">${url}</span></li>`,
+  );
   return html`<h1>${say("Allow {0}?", form.clientName)}</h1>
 <p class="soft">${say("You are signed in as {0}. If you allow it, your browser goes back to {1}.", accountName, redirectHost)}</p>
 <p><strong>${form.clientName}</strong> ${say("wants to do this for you, until you withdraw it:")}</p>

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { consentBody, signInBody } from "#hub/auth/provider/prompt-pages.ts";
+import { scopesOf } from "#hub/auth/provider/scopes.ts";
 import { languageOf, sayIn } from "./page-language.ts";
 
 const HEADERS: readonly (readonly [string | undefined, string])[] = [
@@ -25,7 +26,9 @@ test("sign-in and consent are German where preferred, and their values stay esca
   assert.match(signIn, /<button>Anmelden<\/button>/);
   assert.match(signIn, /weiter zu A &lt;b&gt; &amp; \{1\}/);
   assert.match(signIn, /<button class="plain">Abbrechen<\/button>/);
-  const consent = consentBody(form, [], "example.com", "ann").text;
+  const scopes = scopesOf("https://hub.example", []);
+  const consent = consentBody(form, scopes, "example.com", "ann").text;
+  assert.match(consent, /Ihre Logs durchsuchen.*Logs hinzufügen.*Pipelines und Alarme ändern/s);
   assert.match(consent, /<button class="plain">Ablehnen<\/button>/);
   assert.match(consent, /Sie sind als ann angemeldet.*example\.com/);
   assert.match(signInBody({ ...form, say: sayIn("en") }, "", "").text, /<button>Sign in<\/button>/);

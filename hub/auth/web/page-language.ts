@@ -17,6 +17,16 @@ const GERMAN: Readonly<Record<string, string>> = {
   "You are signed in as {0}. If you allow it, your browser goes back to {1}.":
     "Sie sind als {0} angemeldet. Wenn Sie es erlauben, kehrt Ihr Browser zu {1} zurück.",
   "wants to do this for you, until you withdraw it:": "möchte dies für Sie tun, bis Sie es zurücknehmen:",
+  "Search your logs": "Ihre Logs durchsuchen",
+  "Add logs": "Logs hinzufügen",
+  "Change indices, dashboards, pipelines and alerts": "Indizes, Übersichten, Pipelines und Alarme ändern",
+  "This request can't go on": "Diese Anfrage kann nicht fortfahren",
+  "The application that sent you here made a mistake, or the page was open for too long. Go back and start again. If it happens again, show this to the operator of the application.":
+    "Die Anwendung, die Sie hierher geschickt hat, hat einen Fehler gemacht, oder die Seite war zu lange offen. Gehen Sie zurück, und beginnen Sie von vorn. Geschieht es wieder, zeigen Sie dies dem Betreiber der Anwendung.",
+  Error: "Fehler",
+  Reason: "Grund",
+  "It was open for too long, or its address was opened in another browser":
+    "Sie war zu lange offen, oder ihre Adresse wurde in einem anderen Browser geöffnet",
   "Name or password is wrong.": "Name oder Passwort ist falsch.",
   "This page can't go on": "Diese Seite kann nicht fortfahren",
   "Go back to the application and start again.": "Gehen Sie zur Anwendung zurück, und beginnen Sie von vorn.",

@@ -197,8 +197,14 @@ async function refuse(request: ApiRequest, error: unknown): Promise<ApiResponse>
   const { errors } = await import("oidc-provider");
   const expected = error instanceof AppError || error instanceof errors.OIDCProviderError;
   if (!expected) throw error;
-  const reason = error instanceof AppError ? error.message : (error.error_description ?? error.message);
   const say = sayIn(languageOf(request.headers["accept-language"]));
+  // The library's text names a cookie, which tells a reader nothing.
+  const reason =
+    error instanceof errors.SessionNotFound
+      ? say("It was open for too long, or its address was opened in another browser")
+      : error instanceof AppError
+        ? error.message
+        : (error.error_description ?? error.message);
   const body = html`<h1>${say("This page can't go on")}</h1><p>${reason}.</p><p class="soft">${say("Go back to the application and start again.")}</p>`;
   return promptPage(request, error instanceof AppError ? error.status : 400, say("Request refused"), body);
 }
