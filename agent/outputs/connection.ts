@@ -19,7 +19,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
-import { leaveServer } from "#proto/kit/nats-socket.ts";
+import { closeNats, leaveServer } from "#proto/kit/nats-socket.ts";
 import { ENDLESS_PINGS, PingWatch } from "#proto/kit/ping-watch.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 
@@ -138,7 +138,7 @@ export class Connection implements Component {
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#change(false, "stopped");
-    await this.#nats?.close();
+    if (this.#nats !== undefined) await closeNats(this.#nats);
     await this.#task;
   }
 

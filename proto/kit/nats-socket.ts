@@ -3,12 +3,14 @@
 /** A connection of the client library. */
 interface NatsConnected {
   reconnect(): Promise<void>;
+  close(): Promise<void>;
   readonly protocol?: { readonly transport?: { readonly socket?: NatsSocket } };
 }
 
 interface NatsSocket {
   readonly writableLength: number;
   destroy(): unknown;
+  on(event: "error", listener: () => void): unknown;
 }
 
 /**
@@ -19,6 +21,16 @@ export async function leaveServer(nats: NatsConnected): Promise<void> {
   const socket = nats.protocol?.transport?.socket;
   if (socket === undefined) await nats.reconnect();
   else socket.destroy();
+}
+
+/**
+ * Closes the connection. The library writes to a socket that the server has just ended, and removes its listeners before the socket
+ * reports that: without another one the process would end.
+ */
+export async function closeNats(nats: NatsConnected): Promise<void> {
+  const socket = nats.protocol?.transport?.socket;
+  await nats.close();
+  socket?.on("error", () => undefined);
 }
 
 /** Returns the bytes that wait in this process until the server takes them. */

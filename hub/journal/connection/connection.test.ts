@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { Socket } from "node:net";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { freePorts } from "#test/harness/free-ports.ts";
@@ -65,4 +68,24 @@ test("after the server refused the inbox of requests, the next request makes ano
   const request = (): Promise<Uint8Array> => core.request("echo", Uint8Array.of(1), { timeoutMs: 60_000 });
   await assert.rejects(request(), { code: "unavailable", message: /refused/ });
   assert.deepEqual(await request(), Uint8Array.of(1));
+});
+
+test("a stop at the moment at which the server ends the connection is no fault", async (t) => {
+  const clients: Socket[] = [];
+  const greeter = await startGreeter(t, (socket) => clients.push(socket) > 0);
+  const target = { servers: [greeter] };
+  const connection = new Connection({ name: "hub-1", log: silentLogger(), target: () => target });
+  await connection.start();
+  const { nats } = connection;
+  const { protocol } = nats as unknown as { protocol: { transport: { socket: Socket } } };
+  const [client] = clients;
+  client!.pause();
+  for (let message = 0; message < 16; message++) nats.publish("much", Buffer.alloc(1_000_000));
+  const ended = once(protocol.transport.socket, "end");
+  client!.end();
+  await ended;
+  await setImmediate();
+  nats.flush().catch(() => undefined); // the socket refuses it, and says so later
+  await connection.stop();
+  await setImmediate();
 });

@@ -14,7 +14,7 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { leaveServer, unsentBytes } from "#proto/kit/nats-socket.ts";
+import { closeNats, leaveServer, unsentBytes } from "#proto/kit/nats-socket.ts";
 import { ENDLESS_PINGS, PingWatch } from "#proto/kit/ping-watch.ts";
 import { abortable } from "./waits.ts";
 
@@ -136,7 +136,7 @@ export class Connection implements Component {
     if (wasConnected) this.#notify("lost");
     this.#restored.promise.catch(() => undefined); // there may be no waiter
     this.#restored.reject(closed());
-    await nats?.close();
+    if (nats !== undefined) await closeNats(nats);
     await this.#watching;
   }
 
