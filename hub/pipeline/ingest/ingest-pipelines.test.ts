@@ -73,6 +73,11 @@ const ROWS: readonly Row[] = [
   ],
   [{ gsub: { field: "a", pattern: "(?<n>\\d++)x", replacement: "$" + "{n}" } }, { a: "12x" }, { a: "12" }],
   [{ split: { field: "a", separator: "", preserve_trailing: true } }, { a: "ab" }, { a: ["a", "b", ""] }],
+  [
+    { kv: { field: "m", field_split: " ", value_split: "=" } },
+    { m: "a=1", a: null },
+    { m: "a=1", a: [null, "1"] },
+  ],
   [{ lowercase: { field: "a" } }, { a: "ÄB" }, { a: "äb" }],
   [{ uppercase: { field: "a", target_field: "b" } }, { a: "x" }, { a: "x", b: "X" }],
   [{ trim: { field: "a" } }, { a: " x " }, { a: "x" }],

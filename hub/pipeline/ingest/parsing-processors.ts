@@ -91,7 +91,7 @@ export const kv: ProcessorKind = (settings, { guard }) => {
 /** A field that there is already, and a key that occurs again, make a list. */
 function add(document: IngestDocument, path: string, texts: readonly string[]): void {
   const before = document.get(path);
-  if (before === undefined || before === null) document.set(path, texts.length === 1 ? texts[0] : texts);
+  if (before === undefined) document.set(path, texts.length === 1 ? texts[0] : texts);
   else document.set(path, [before, texts].flat());
 }
 
