@@ -11,5 +11,5 @@ runNamed({
   defaultSeconds: 60,
   byName: { painless: "measures how long the thread is held, which says little beside other tests" },
   timeoutMinutes: 10,
-  together: ["engine", "kernel", "oracle", "pipelines"],
+  together: ["engine", "kernel", "oracle", "pipelines", "ingest"],
 });
