@@ -73,16 +73,19 @@ export function totalSource(index: IndexInfo, shards: StatsSource, source: Healt
 }
 
 /**
- * Returns the figures of the copies of an index that a node has. Where copies aren't placed, it has one of every shard,
- * however many the index requires.
+ * Returns the figures of the copies of an index that a node has; undefined if those of a copy of another node aren't known.
+ * Where copies aren't placed, it has one of every shard, however many the index requires.
  */
 export function figuresOn(
   node: NodeInfo,
   index: IndexInfo,
   stats: readonly HostedShardStats[],
   source: HealthSource,
-): HostedShardStats[] {
+): HostedShardStats[] | undefined {
   const isSelf = node.id === source.nodes()[0]!.id;
+  const isUnknown = ({ started }: ShardCopies, shard: number): boolean =>
+    started.some(({ id }) => id === node.id) && !stats.some((each) => each.shard === shard);
+  if (!isSelf && indexCopies(index, source).some(isUnknown)) return undefined;
   return stats.flatMap((found) => {
     if (source.placement?.(index.uuid, found.shard) === undefined)
       return isSelf ? found : withoutMemory(found);

@@ -12,7 +12,7 @@ import { LIST_ACTION } from "#hub/api/routes/cluster/tasks.ts";
 import { figuresOn } from "#hub/api/stats/copy-figures.ts";
 import { clusterHealth, type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import { diskCells, fileDescriptors } from "#hub/api/stats/machine.ts";
-import { statsSources, together } from "#hub/api/stats/statistics.ts";
+import { type StatsSource, statsSources, together } from "#hub/api/stats/statistics.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -95,10 +95,13 @@ async function statisticsOf(api: ApiContext, request: ApiRequest): Promise<(node
   const sources = await statsSources(api, open);
   const [self] = api.cluster.nodes();
   return (node) => {
-    const held = open.map((index) => {
+    const held: StatsSource[] = [];
+    for (const index of open) {
       const source = sources.get(index.uuid)!;
-      return { ...source, shards: figuresOn(node, index, source.shards, api.cluster) };
-    });
+      const shards = figuresOn(node, index, source.shards, api.cluster);
+      if (shards === undefined) return {};
+      held.push({ ...source, shards });
+    }
     const cells = Object.entries(statCells(together(held)));
     // Operations and memory are counted by each node itself.
     const known = cells.filter(([name]) => node.id === self?.id || /^(completion|segments)\./.test(name));
@@ -218,23 +221,18 @@ function shardsOn({ id }: NodeInfo, open: readonly IndexInfo[], source: HealthSo
   return nodes.filter((node) => node.id === id).length;
 }
 
-/** Returns the size of the copies that a node has; undefined if another node didn't tell that of one. */
+/** Returns the size of the copies that a node has; undefined if it isn't known. */
 function bytesOn(
   node: NodeInfo,
   open: readonly IndexInfo[],
   stats: ReadonlyMap<string, readonly HostedShardStats[]>,
   source: HealthSource,
 ): Cell {
-  const isOther = node.id !== source.nodes()[0]?.id;
   let bytes = 0;
   for (const index of open) {
-    const found = stats.get(index.uuid) ?? [];
-    const isMissing = indexCopies(index, source).some(
-      ({ started }, shard) =>
-        started.some(({ id }) => id === node.id) && !found.some((each) => each.shard === shard),
-    );
-    if (isOther && isMissing) return undefined;
-    for (const copy of figuresOn(node, index, found, source)) bytes += copy.bytes;
+    const held = figuresOn(node, index, stats.get(index.uuid) ?? [], source);
+    if (held === undefined) return undefined;
+    for (const copy of held) bytes += copy.bytes;
   }
   return { bytes };
 }

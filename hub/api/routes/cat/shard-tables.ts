@@ -285,7 +285,7 @@ export const fielddataTable: CatTable = {
     return cluster.nodes().flatMap((node) => {
       const held = indices
         .all()
-        .flatMap((index) => figuresOn(node, index, stats.get(index.uuid) ?? [], cluster));
+        .flatMap((index) => figuresOn(node, index, stats.get(index.uuid) ?? [], cluster) ?? []);
       return [...fieldBytes(held, "fieldData")]
         .filter(([field]) => patterns?.some((pattern) => pattern.matches(field)) ?? true)
         .map(([field, bytes]) => ({

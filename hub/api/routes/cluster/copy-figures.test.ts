@@ -1,8 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Cluster, NodeInfo, Placement } from "#hub/api/ports/cluster.ts";
-import type { HostedShards, NamedIndex } from "#hub/host/contract/hosted-shards.ts";
+import { copyFigures, figuresOn } from "#hub/api/stats/copy-figures.ts";
+import {
+  type HostedShards,
+  type NamedIndex,
+  REFRESHED,
+  type Refreshed,
+} from "#hub/host/contract/hosted-shards.ts";
 import { ForwardedShards } from "#hub/host/copies/forwarded-shards.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { FakeHub, NO_SHARDS } from "#test/support/api/fake-hub.ts";
 import { clientOf } from "#test/support/api/http-client.ts";
 
@@ -40,11 +47,25 @@ const cluster: Cluster = {
   putSettings: () => Promise.resolve(),
 };
 
+/** What a refresh lacks. */
+let refreshed: Refreshed = REFRESHED;
+/** True: hub-2 doesn't answer. */
+let silent = false;
+
 /** No hub answers for the index without a copy. */
 class AnsweringShards extends ForwardedShards {
   override async stats(indices: readonly NamedIndex[]): ReturnType<HostedShards["stats"]> {
     const stats = await super.stats(indices);
-    return new Map([...stats].filter(([uuid]) => cluster.placement?.(uuid, 0)?.having.length !== 0));
+    const answering = silent ? ["a"] : ["a", "b"];
+    return new Map(
+      [...stats].filter(([uuid]) =>
+        cluster.placement?.(uuid, 0)?.having.some((id) => answering.includes(id)),
+      ),
+    );
+  }
+
+  override refresh(): Promise<Refreshed> {
+    return Promise.resolve(refreshed);
   }
 
   override segments(indices: readonly NamedIndex[]): ReturnType<HostedShards["segments"]> {
@@ -148,6 +169,44 @@ test("_nodes/stats has each node's copies, and of others nothing else", async ()
   assert.deepEqual(Object.keys((await send("GET", "/_nodes/stats/jvm")).body["nodes"]!), ["a"]);
 });
 
+test("what isn't known of a node that doesn't answer is left out", async () => {
+  silent = true;
+  try {
+    const stats = (await send("GET", `/${HELD}/_stats/docs`)).body;
+    assert.deepEqual(stats["_shards"], { total: 4, successful: 2, failed: 0 });
+    const { body } = await send("GET", "/_nodes/stats/indices/docs");
+    assert.deepEqual(
+      [body["_nodes"], Object.keys(body["nodes"]!)],
+      [{ total: 3, successful: 2, failed: 1 }, ["a", "c"]],
+    );
+    const lines = async (path: string): Promise<string[]> =>
+      (await send("GET", path)).text
+        .trim()
+        .split(/ *\n/)
+        .map((line) => line.replaceAll(/ +/g, " ").trim());
+    assert.deepEqual(await lines("/_cat/allocation?h=shards,disk.indices,node&bytes=b"), [
+      "1 1536 hub-1",
+      "3 hub-2",
+      "0 0 hub-3",
+      "1 UNASSIGNED",
+    ]);
+    assert.deepEqual(await lines("/_cat/nodes?h=name,segments.count"), ["hub-1 1", "hub-2", "hub-3 0"]);
+  } finally {
+    silent = false;
+  }
+});
+
+test("where copies aren't placed, each node has one of every shard", async () => {
+  const { index, stats } = { index: hub.catalog.get("away")!, stats: [{ shard: 0, fieldData: new Map() }] };
+  const everywhere = { nodes: () => NODES };
+  const held = NODES.map((each) => figuresOn(each, index, stats as never, everywhere)?.length);
+  assert.deepEqual(held, [1, 1, 1]);
+  assert.deepEqual(
+    copyFigures(index, stats as never, everywhere).map(({ node: at, isPrimary }) => [at.id, isPrimary]),
+    [["b", true]],
+  );
+});
+
 test("_cluster/stats counts documents of primaries, and sizes of all copies", async () => {
   const { body } = await send("GET", "/_cluster/stats");
   const { shards, docs, store } = body["indices"]!;
@@ -165,6 +224,20 @@ test("what is done with shards is counted for their started copies", async () =>
     const { body } = await send("POST", `/both,lost/${path}`);
     assert.deepEqual(body, { _shards: { total: 3, successful: 2, failed: 0 } }, path);
   }
+});
+
+test("a refresh counts the copies that other hubs may not have refreshed, and one of each shard if this hub's are behind", async () => {
+  const counts = async (given: Refreshed): Promise<unknown> => {
+    refreshed = given;
+    const { failures: _, ...shards } = (await send("POST", "/both,away/_refresh")).body["_shards"]!;
+    refreshed = REFRESHED;
+    return shards;
+  };
+  assert.deepEqual(await counts({ missed: 1 }), { total: 3, successful: 1, failed: 2 });
+  assert.deepEqual(await counts({ missed: 2 }), { total: 3, successful: 1, failed: 2 });
+  const behind = new AppError("unavailable", "the log can't be read");
+  assert.deepEqual(await counts({ missed: 0, behind }), { total: 3, successful: 0, failed: 2 });
+  assert.deepEqual(await counts({ missed: 2, behind }), { total: 3, successful: 0, failed: 3 });
 });
 
 test("_segments, _recovery, _search_shards and _shard_stores list each copy with its node", async () => {

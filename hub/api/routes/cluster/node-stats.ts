@@ -57,18 +57,22 @@ export function nodeStatsRoutes(api: ApiContext): Route[] {
 async function nodeStats(api: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const wanted = nodeMetrics(request);
   const [self] = api.cluster.nodes();
-  const isSelf = ({ id }: NodeInfo): boolean => id === self?.id;
-  const indices = wanted("indices") ? await indexSections(api, request) : undefined;
+  const indicesOf = wanted("indices") ? await indexSections(api, request) : undefined;
   // Another node reports its own process and machine.
   const found = meantNodes(api.cluster.nodes(), request.path["nodes"]).filter(
-    (node) => isSelf(node) || indices !== undefined,
+    ({ id }) => id === self?.id || indicesOf !== undefined,
   );
-  const sectionsOf = (node: NodeInfo): JsonObject =>
-    nodeSections(api, node, (metric) => wanted(metric) && (isSelf(node) || metric === "indices"), indices);
+  const bodies = found.flatMap((node) => {
+    const indices = indicesOf?.(node);
+    if (node.id === self?.id) return [[node.id, nodeSections(api, node, wanted, indices ?? {})] as const];
+    const isShown = (metric: string): boolean => metric === "indices";
+    return indices === undefined ? [] : [[node.id, nodeSections(api, node, isShown, indices)] as const];
+  });
+  const successful = bodies.length;
   return json({
-    _nodes: { total: found.length, successful: found.length, failed: 0 },
+    _nodes: { total: found.length, successful, failed: found.length - successful },
     cluster_name: api.cluster.name,
-    nodes: Object.fromEntries(found.map((node) => [node.id, sectionsOf(node)])),
+    nodes: Object.fromEntries(bodies),
   });
 }
 
@@ -111,11 +115,10 @@ function nodeSections(
   api: ApiContext,
   node: NodeInfo,
   wanted: (metric: string) => boolean,
-  /** Returns the figures of the indices of a node. */
-  indices: ((node: NodeInfo) => JsonObject) | undefined,
+  indices: JsonObject,
 ): JsonObject {
   const sections: Readonly<Record<string, () => JsonObject>> = {
-    indices: () => indices?.(node) ?? {},
+    indices: () => indices,
     os: () => osStats(),
     process: () => processStats(),
     jvm: () => runtimeStats(),
@@ -147,7 +150,11 @@ function nodeSections(
 /** Figures of copies, which are known of other nodes too; operations are counted by each node itself. */
 const COPY_SECTIONS: ReadonlySet<string> = new Set(["docs", "store", "completion", "segments"]);
 
-async function indexSections(api: ApiContext, request: ApiRequest): Promise<(node: NodeInfo) => JsonObject> {
+/** Returns a function that returns the figures of a node's indices; undefined if those of another node aren't known. */
+async function indexSections(
+  api: ApiContext,
+  request: ApiRequest,
+): Promise<(node: NodeInfo) => JsonObject | undefined> {
   const level = request.query["level"] ?? "node";
   if (!["node", "indices", "shards"].includes(level)) {
     throw new AppError(
@@ -164,11 +171,13 @@ async function indexSections(api: ApiContext, request: ApiRequest): Promise<(nod
     const wanted = (section: string): boolean =>
       options.wanted(section) && (isSelf || COPY_SECTIONS.has(section));
     const print = (source: StatsSource): JsonObject => printSections(source, { ...options, wanted });
-    const each = open.flatMap((index) => {
+    const each: { readonly name: string; readonly source: StatsSource }[] = [];
+    for (const index of open) {
       const source = sources.get(index.uuid)!;
       const shards = figuresOn(node, index, source.shards, api.cluster);
-      return isSelf || shards.length > 0 ? [{ name: index.name, source: { ...source, shards } }] : [];
-    });
+      if (shards === undefined) return undefined;
+      if (isSelf || shards.length > 0) each.push({ name: index.name, source: { ...source, shards } });
+    }
     const byName = each.map(({ name, source }) => [name, print(source)] as const);
     return {
       ...print(together(each.map(({ source }) => source))),
