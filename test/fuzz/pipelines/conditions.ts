@@ -1,9 +1,8 @@
 /** Random conditions, evaluated as EventCondition.java of Logstash does. */
 
 import type { Dice } from "../oracle/dice.ts";
-import { Refused } from "./configuration.ts";
 import { type PlainEvent, pathOf, referenceTo } from "./plain-event.ts";
-import { comparable, isHash, Time, textOf, Unspecified, type Value } from "./values.ts";
+import { comparable, isHash, Refused, Time, textOf, Unspecified, type Value } from "./values.ts";
 import { reference, word } from "./vocabulary.ts";
 
 export interface Condition {

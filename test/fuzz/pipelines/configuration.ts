@@ -47,9 +47,6 @@ interface Case {
   readonly steps: readonly Step[];
 }
 
-/** An event that a condition or filter can't handle. */
-export class Refused extends Error {}
-
 /** Returns the events that leave the steps. Throws Refused, Unspecified. */
 export function evaluate(steps: readonly Step[], events: readonly PlainEvent[]): PlainEvent[] {
   let current = [...events];

@@ -1,11 +1,11 @@
 /** A round: a random pipeline and random events, evaluated and run. */
 
 import { Dice } from "../oracle/dice.ts";
-import { configurationText, evaluate, Refused, type Step } from "./configuration.ts";
+import { configurationText, evaluate, type Step } from "./configuration.ts";
 import { PlainEvent } from "./plain-event.ts";
 import { inMessages, type Outcome, simulated } from "./product.ts";
 import { filtersOf, isStateful, randomSteps } from "./random-steps.ts";
-import { comparable, copyOf, type Hash, Unspecified } from "./values.ts";
+import { comparable, copyOf, type Hash, Refused, Unspecified } from "./values.ts";
 import { fields, text } from "./vocabulary.ts";
 
 export interface RoundResult {

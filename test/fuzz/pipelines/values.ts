@@ -20,6 +20,9 @@ export type Value = null | boolean | string | bigint | number | Time | Value[] |
 /** What neither the documentation nor the sources of Logstash define, or a fault there: the event isn't compared. */
 export class Unspecified extends Error {}
 
+/** Values of an event that a condition can't handle. */
+export class Refused extends Error {}
+
 export function isHash(value: unknown): value is Hash {
   return value instanceof Map;
 }

@@ -5,7 +5,7 @@
  * values of no text, which its source fails on.
  */
 
-import type { Dice } from "../../oracle/dice.ts";
+import type { Dice } from "#test/fuzz/oracle/dice.ts";
 import type { PlainFilter } from "../configuration.ts";
 import { FieldError } from "../plain-event.ts";
 import { Unspecified, type Value } from "../values.ts";

@@ -4,7 +4,7 @@
  * Not expected: local times that a change of the clocks repeats or skips; short names of other languages than English.
  */
 
-import type { Dice } from "../../oracle/dice.ts";
+import type { Dice } from "#test/fuzz/oracle/dice.ts";
 import type { PlainFilter } from "../configuration.ts";
 import { ENGLISH, FRENCH, GERMAN, type Names, offsetAt, written } from "../times.ts";
 import { Time, Unspecified } from "../values.ts";

@@ -5,7 +5,7 @@
  * all filters have, as the product does these last; several fields that name another by one name.
  */
 
-import type { Dice } from "../../oracle/dice.ts";
+import type { Dice } from "#test/fuzz/oracle/dice.ts";
 import type { PlainFilter } from "../configuration.ts";
 import { FieldError, type PlainEvent } from "../plain-event.ts";
 import { isHash, textOf, Unspecified } from "../values.ts";

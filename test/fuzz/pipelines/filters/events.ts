@@ -5,7 +5,7 @@
  * de_dot leaves the names.
  */
 
-import type { Dice } from "../../oracle/dice.ts";
+import type { Dice } from "#test/fuzz/oracle/dice.ts";
 import { arrayOf, type PlainFilter } from "../configuration.ts";
 import { FieldError, type PlainEvent } from "../plain-event.ts";
 import { isHash, Unspecified, type Value } from "../values.ts";

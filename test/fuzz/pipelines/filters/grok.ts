@@ -4,7 +4,7 @@
  * Not expected: the tag where several expressions are tried and the last one doesn't match; captures that took no part in the match, where the field has a value; a name that has both a conversion and none.
  */
 
-import type { Dice } from "../../oracle/dice.ts";
+import type { Dice } from "#test/fuzz/oracle/dice.ts";
 import type { PlainFilter } from "../configuration.ts";
 import { FieldError, type PlainEvent } from "../plain-event.ts";
 import { textOf, Unspecified, type Value } from "../values.ts";

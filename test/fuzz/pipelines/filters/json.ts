@@ -4,7 +4,7 @@
  * Not expected: an empty text; what follows a value; names with brackets, which the product has no reference for.
  */
 
-import type { Dice } from "../../oracle/dice.ts";
+import type { Dice } from "#test/fuzz/oracle/dice.ts";
 import type { PlainFilter } from "../configuration.ts";
 import { FieldError, type PlainEvent } from "../plain-event.ts";
 import { type Hash, isHash, jsonOf, parsedJson, Time, textOf, Unspecified, type Value } from "../values.ts";

@@ -5,7 +5,7 @@
  * part of the value before, which `include?` finds.
  */
 
-import type { Dice } from "../../oracle/dice.ts";
+import type { Dice } from "#test/fuzz/oracle/dice.ts";
 import type { PlainFilter } from "../configuration.ts";
 import { FieldError, type PlainEvent } from "../plain-event.ts";
 import { sprintf } from "../sprintf.ts";

@@ -5,7 +5,7 @@
  * characters; items of lists that Ruby has no method for.
  */
 
-import type { Dice } from "../../oracle/dice.ts";
+import type { Dice } from "#test/fuzz/oracle/dice.ts";
 import { arrayOf, type OptionValue, type PlainFilter } from "../configuration.ts";
 import { FieldError, type PlainEvent } from "../plain-event.ts";
 import { sprintf } from "../sprintf.ts";

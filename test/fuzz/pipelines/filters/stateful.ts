@@ -1,6 +1,6 @@
 /** Filters that count events: throttle, aggregate. */
 
-import type { Dice } from "../../oracle/dice.ts";
+import type { Dice } from "#test/fuzz/oracle/dice.ts";
 import type { PlainFilter } from "../configuration.ts";
 import { sprintf } from "../sprintf.ts";
 import { textOf } from "../values.ts";

@@ -6,7 +6,7 @@
  */
 
 import { createHash, createHmac } from "node:crypto";
-import type { Dice } from "../../oracle/dice.ts";
+import type { Dice } from "#test/fuzz/oracle/dice.ts";
 import type { PlainFilter } from "../configuration.ts";
 import { FieldError } from "../plain-event.ts";
 import { comparable, isHash, textOf, Unspecified, type Value } from "../values.ts";

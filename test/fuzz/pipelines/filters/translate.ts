@@ -4,7 +4,7 @@
  * Not expected: the empty list that it makes of null.
  */
 
-import type { Dice } from "../../oracle/dice.ts";
+import type { Dice } from "#test/fuzz/oracle/dice.ts";
 import type { PlainFilter } from "../configuration.ts";
 import { FieldError, type PlainEvent } from "../plain-event.ts";
 import { sprintf } from "../sprintf.ts";
