@@ -3,7 +3,8 @@ import { describe, test } from "node:test";
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { errors, type NatsConnection } from "@nats-io/transport-node";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
-import { ENDED, firstAnswer, retriedCall } from "./retried-call.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
+import { answerTime, ENDED, firstAnswer, retriedCall } from "./retried-call.ts";
 
 const connection = {
   repeatable: <T>(call: (nats: NatsConnection) => Promise<T>): Promise<T> => call({} as NatsConnection),
@@ -135,6 +136,18 @@ describe("calls that are made again beside those without an answer", () => {
     const { signal } = new AbortController();
     assert.equal(await firstAnswer(call, { ...options, ping }, signal), "stored");
     assert.equal(pinged, 2);
+  });
+
+  test("a ping that is lost with the connection isn't waited for a second time", async () => {
+    const clock = new StillClock();
+    const lost = Promise.withResolvers<void>();
+    let isOver = false;
+    const over = answerTime(300, { ping: () => lost.promise, clock }, new AbortController().signal);
+    void over.then(() => (isOver = true));
+    await clock.advance(3_300);
+    lost.reject(new Error("connection disconnected"));
+    await new Promise(setImmediate);
+    assert.equal(isOver, true);
   });
 
   test("at the deadline the last error is thrown, else the deadline's reason", async () => {

@@ -124,7 +124,11 @@ export async function answerTime(
   await clock.sleep(waitMs, signal);
   if (ping === undefined || signal.aborted) return;
   const sentMs = clock.monotonic();
-  await abortable(Promise.try(ping), signal).catch(() => undefined); // without a connection there is nothing to wait for
+  try {
+    await abortable(Promise.try(ping), signal);
+  } catch {
+    return; // the answer is lost as well, with the connection
+  }
   const tookMs = clock.monotonic() - sentMs;
   if (tookMs > waitMs) await clock.sleep(tookMs, signal);
 }
