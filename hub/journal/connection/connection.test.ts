@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { freePorts } from "#test/harness/free-ports.ts";
 import { startGreeter } from "#test/support/journal/greeter.ts";
 import { Connection } from "./connection.ts";
@@ -88,4 +89,19 @@ test("a stop at the moment at which the server ends the connection is no fault",
   nats.flush().catch(() => undefined); // the socket refuses it, and says so later
   await connection.stop();
   await setImmediate();
+});
+
+test("a link at the limit of what may wait is logged once, and again after it has recovered", () => {
+  const connection = { connected: true, unsentBytes: 0, nats: { publish: () => undefined } };
+  let logged = 0;
+  const log = { ...silentLogger(), warn: () => void logged++ };
+  const core = new CoreMessaging(connection as unknown as Connection, log);
+  const sendAt = (mib: number): void => {
+    connection.unsentBytes = mib * MIB;
+    core.publish("much", Uint8Array.of(1));
+  };
+  for (let round = 0; round < 5; round++) [64, 63].forEach(sendAt);
+  assert.equal(logged, 1);
+  [20, 64].forEach(sendAt);
+  assert.equal(logged, 2);
 });

@@ -107,12 +107,17 @@ export class CoreMessaging {
 
   /** Returns whether so much waits for the server that a message is dropped; logs when that begins. */
   #isCongested(): boolean {
-    const isCongested = this.#connection.unsentBytes >= MAX_UNSENT_BYTES;
-    if (isCongested && !this.#isDropping)
+    const { unsentBytes } = this.#connection;
+    if (unsentBytes < MAX_UNSENT_BYTES) {
+      // Just below the limit the next message is dropped again, which isn't news.
+      if (unsentBytes < MAX_UNSENT_BYTES / 2) this.#isDropping = false;
+      return false;
+    }
+    if (!this.#isDropping)
       this.#log.warn("the link to NATS is too slow for what hubs send each other; messages are dropped");
-    this.#isDropping = isCongested;
-    if (isCongested) this.#onDropped();
-    return isCongested;
+    this.#isDropping = true;
+    this.#onDropped();
+    return true;
   }
 
   /** Answers requests with the result of `answer`. A failure is logged, and the request times out. */
