@@ -123,7 +123,28 @@ test("an archive for which the disk has no space is read when there is some", as
   syncBuiltinESMExports();
   await scanOn(b);
   assert.equal(b.text, "");
-  assert.match(b.files.state().lastError, /no space left on device; looking again in a minute/);
+  assert.match(b.files.state().lastError, /no space left on device; looking again later/);
   b.context.clock.ms += 60_000;
   await scanUntil(b, () => b.text === LONG);
+});
+
+test("an archive that can't be unpacked for lack of space is tried less and less often", async (t) => {
+  const b = await bench(t, { archives: true });
+  writeFileSync(b.path("a.log.gz"), gzipSync(LONG));
+  let tries = 0;
+  const mocked = t.mock.method(fs, "writeSync", () => {
+    tries++;
+    throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+  });
+  await scanUntil(b, () => b.files.state().errors === 1);
+  for (let minute = 0; minute < 60; minute++) {
+    b.context.clock.ms += 60_000;
+    await scanOn(b);
+  }
+  assert.ok(tries > 2 && tries < 12, `${tries}`);
 });

@@ -10,6 +10,7 @@ import type { EventCutting } from "#agent/harvester/harvester-options.ts";
 import { ANCHOR_BYTES, fileKey, HEAD_BYTES, inodeKey, inodeOf } from "#agent/harvester/identity.ts";
 import type { EventFormat } from "#agent/lines/event-format.ts";
 import { type FileRow, newRow, sourceOf } from "#agent/registry/row.ts";
+import { Backoff } from "#proto/kit/retry.ts";
 import type { Candidate } from "./copy-finder.ts";
 import { CopyJudge, type CopyJudgeOptions } from "./copy-judge.ts";
 import type { Entry, FileIndex } from "./file-index.ts";
@@ -47,8 +48,8 @@ export interface FileOpenerOptions {
   readonly maxBytes: number;
 }
 
-/** An archive for which there was no disk space or descriptor is tried again after this time. */
-const UNPACK_AGAIN_MS = 60_000;
+/** Waits before an archive is tried again for which there was no disk space or descriptor: a try may write much in vain. */
+const UNPACK_RETRY = { firstMs: 60_000, capMs: 3_600_000 };
 /** Bytes of an event in a message besides its text. */
 const EVENT_ROOM_BYTES = 4_096;
 
@@ -58,6 +59,8 @@ export class FileOpener {
   readonly #notices: Notices;
   readonly #copies: CopyJudge;
   readonly #archives: Archives | null;
+  /** Of archives that couldn't be unpacked, by file key. */
+  readonly #unpackRetries = new Map<string, Backoff>();
   readonly #held = new HeldFiles();
   readonly #scratch: Scratch;
   /** Inodes of the files that were in the registry at the start. */
@@ -178,12 +181,20 @@ export class FileOpener {
   /** Returns the content of an archive if it is unpacked. Throws if it can't be unpacked. */
   #takeUnpacked(entry: Entry, { mtimeMs }: Found["stat"]): Unpacked | null {
     try {
-      return this.#archives?.take(entry.key) ?? null;
+      const unpacked = this.#archives?.take(entry.key) ?? null;
+      if (unpacked !== null) this.#unpackRetries.delete(entry.key);
+      return unpacked;
     } catch (error) {
-      const againMs = isBroken(error) ? undefined : this.#context.clock.monotonic() + UNPACK_AGAIN_MS;
+      const againMs = isBroken(error) ? undefined : this.#unpackAgainMs(entry.key);
       entry.passedOver = { mtimeMs, ...(againMs !== undefined && { againMs }) };
       throw error;
     }
+  }
+
+  #unpackAgainMs(key: string): number {
+    const retries = this.#unpackRetries.get(key) ?? new Backoff(UNPACK_RETRY);
+    this.#unpackRetries.set(key, retries);
+    return this.#context.clock.monotonic() + retries.next();
   }
 
   /**
@@ -203,6 +214,7 @@ export class FileOpener {
   forget(key: string): void {
     this.#copies.forget(key);
     this.#archives?.forget(key);
+    this.#unpackRetries.delete(key);
     this.#held.forget(key);
   }
 

@@ -146,7 +146,7 @@ async function writeAll(chunks: AsyncIterable<Buffer>, fd: number, mostBytes: nu
 
 function unreadable(error: unknown): AppError {
   const reason = (error as Error).message;
-  const again = isBroken(error) ? "when it changes" : "in a minute";
+  const again = isBroken(error) ? "when it changes" : "later";
   return new AppError("file_unreadable", `the archive can't be unpacked: ${reason}; looking again ${again}`, {
     cause: error,
   });
