@@ -237,3 +237,31 @@ for (const code of ["EMFILE", "EACCES"])
     const { values } = await context.metrics.lostBytes.get();
     assert.deepEqual(values, []);
   });
+
+test("that segments can't be opened is logged once, though further events are written", async (t) => {
+  const context = await testContext({ slots: 1, batchBytes: 16_384 });
+  t.after(() => context.dispose());
+  const logged = t.mock.method(context.log, "error");
+  let tries = 0;
+  const sink = await sinkOf(t, context, 10_000_000);
+  context.clock.sleep = () => {
+    tries++;
+    sink.offer(line(tries), NONE);
+    return turn();
+  };
+  const slot = context.output.slots.tryAcquire();
+  sink.offer(line(0), NONE);
+  const { openSync } = fs;
+  const mocked = t.mock.method(fs, "openSync", (path: string, flags: string, mode?: number) => {
+    if (flags === "r") throw Object.assign(new Error("EACCES: refused"), { code: "EACCES" });
+    return openSync(path, flags, mode);
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+  });
+  slot?.release();
+  while (tries < 5) await turn();
+  assert.equal(logged.mock.callCount(), 1);
+});

@@ -61,7 +61,8 @@ export class Spool {
   #onChanged: (() => void)[] = [];
   #rouse: (() => void) | undefined;
   #task: Promise<void> | undefined;
-  #logged = false;
+  /** What fails, and is logged. */
+  readonly #logged = new Set<"written" | "read">();
 
   constructor(options: SpoolOptions) {
     this.#options = options;
@@ -132,16 +133,16 @@ export class Spool {
       this.#report(error);
       return false;
     }
-    this.#logged = false;
+    this.#logged.delete("written");
     this.#rouse?.();
     return true;
   }
 
   /** Logs the first failure of a series. */
   #report(error: unknown, use: "written" | "read" = "written"): void {
-    if (!this.#logged)
+    if (!this.#logged.has(use))
       this.#options.context.log.error({ error }, `the spool ${this.#folder} can't be ${use}`);
-    this.#logged = true;
+    this.#logged.add(use);
   }
 
   /** Resolves when a part of the spool was sent, or the caller is to look whether it has ended. */
@@ -218,6 +219,7 @@ export class Spool {
     let isRefused = false;
     try {
       reader = new SegmentReader(segment.path);
+      this.#logged.delete("read");
       while (!this.#stop.signal.aborted) {
         const slot = await context.output.slots.acquire(this.#stop.signal);
         if (slot === null) return;
