@@ -19,6 +19,8 @@ export interface CopyHub {
   readonly threads: number;
   /** Searches of this hub that are running there. */
   readonly load: number;
+  /** It should have the copy and hasn't said that it has: it may be opening, or still be coming. */
+  readonly isExpected?: boolean;
 }
 
 /** Which hubs have copies. */
@@ -28,7 +30,7 @@ export interface CopyHolders {
   /** True if there is no other hub. */
   readonly isAlone: boolean;
   isHere(uuid: string, shard: number): boolean;
-  /** The other live hubs that have a copy. */
+  /** The other live hubs that have a copy; if none says so, those that should have one. */
   elsewhere(uuid: string, shard: number): readonly CopyHub[];
 }
 

@@ -142,3 +142,28 @@ test("caches are cleared at each hub that has a copy, and a hub that doesn't ans
   await shards.clearCaches([INDEX]);
   assert.deepEqual(asked.toSorted(), ["clearCaches a", "clearCaches b", "clearCaches c", "clearCaches d"]);
 });
+
+test("a shard that a hub should have by the table alone, and hasn't, is missing", async () => {
+  const host = (hub: string) => ({
+    call: async (operation: string) => ({
+      value: operation === "largest" ? new Map(hub === "a" ? [["u", 1]] : []) : null,
+      parts: [],
+    }),
+    notify: () => undefined,
+  });
+  const shards = new PlacedCopies({
+    own: new ShardsClient(host("a")),
+    holders: {
+      node: "a",
+      isAlone: false,
+      isHere: (_uuid, shard) => shard === 0,
+      elsewhere: () => [{ id: "b", threads: 1, load: 0, isExpected: true }],
+    },
+    thread: ({ hub }) => host(hub),
+    shards: () => 2,
+    logEnd: () => Promise.resolve(START),
+    clock: new StillClock(),
+  });
+  assert.equal((await shards.largest([INDEX], "ingested")).get("u"), Number.POSITIVE_INFINITY);
+  await assert.rejects(shards.getRefreshed([INDEX], "x"), { code: "unavailable" });
+});

@@ -285,11 +285,13 @@ export class PlacedCopies extends ForwardedShards {
     return first;
   }
 
-  /** True if one of the shards is on no live hub. */
+  /** True if no live hub says that it has one of the shards. */
   #lacksCopies(indices: readonly NamedIndex[]): boolean {
     const { holders } = this.#options;
+    const isKnown = (uuid: string, shard: number): boolean =>
+      holders.elsewhere(uuid, shard).some(({ isExpected = false }) => !isExpected);
     return this.#whole(indices).some(({ uuid, shards }) =>
-      shards.some((shard) => !holders.isHere(uuid, shard) && holders.elsewhere(uuid, shard).length === 0),
+      shards.some((shard) => !holders.isHere(uuid, shard) && !isKnown(uuid, shard)),
     );
   }
 

@@ -143,7 +143,8 @@ function copyHolders(hosts: HostThreads, cluster: ClusterNode, caller: HubCaller
       return asked.map(({ id, threads, isLate }) => {
         const isWhole = !copies.isPlaced || copies.has(id, uuid, shard);
         const load = caller.load(id) + (isLate ? LATE_LOAD : 0) + (isWhole ? 0 : PARTIAL_LOAD);
-        return { id, threads, load };
+        const isExpected = copies.isPlaced && !copies.reads(id, uuid, shard);
+        return { id, threads, load, isExpected };
       });
     },
   };
