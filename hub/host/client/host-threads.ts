@@ -96,7 +96,8 @@ export class HostThreads {
 
   /**
    * Opens a shard that comes from another hub; resolves when it has everything of the log up to `end` on disk, and searches
-   * find that: what they found at the other hub must not be missing here until the next refresh. A shard that fails is dropped again, except if `signal` is aborted: then it continues from there at this hub's next start.
+   * find that: what they found at the other hub must not be missing here until the next refresh. A shard that fails is dropped
+   * again, except if `signal` is aborted: then it continues from there at this hub's next start.
    */
   async take(coming: ComingShard, { end, timeoutMs, signal }: TakeOptions): Promise<void> {
     const { uuid, shard } = coming;

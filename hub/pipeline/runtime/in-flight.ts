@@ -27,10 +27,6 @@ export class InFlight {
     return this.#bytes + this.#madeBytes;
   }
 
-  get messages(): number {
-    return this.#messages;
-  }
-
   /** Takes capacity for a message; resolves when there is enough, or with false when `signal` is aborted. */
   acquire(bytes: number, signal: AbortSignal): Promise<boolean> {
     const taken = this.#takers.then(() => this.#untilTaken(bytes, signal));
