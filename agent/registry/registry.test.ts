@@ -113,6 +113,26 @@ for (const share of [0.1, 0.5, 0.9])
     assert.ok(readdirSync(folder).some((name) => name.startsWith("registry.bad-")));
   });
 
+test("LevelDB opens no damaged tables, which it might merge, and end the process over their order", async () => {
+  const folder = temporary();
+  for (let round = 0; round < 4; round++) await fill(folder);
+  const database = join(folder, "registry");
+  const found = readdirSync(database).filter((name) => /\.(ldb|log)$/.test(name));
+  for (const name of found.filter((each) => each.endsWith(".ldb"))) {
+    const bytes = readFileSync(join(database, name));
+    bytes[100]! ^= 4;
+    writeFileSync(join(database, name), bytes);
+  }
+  const registry = await open(folder);
+  assert.deepEqual(sents(registry), EVERYTHING);
+  await registry.stop();
+  const [bad] = readdirSync(folder).filter((name) => name.startsWith("registry.bad-"));
+  assert.deepEqual(
+    readdirSync(join(folder, bad!)).filter((name) => /\.(ldb|log)$/.test(name)),
+    found,
+  );
+});
+
 for (const share of [0, 0.5, 0.99])
   test(`a table that a crash left unfinished at ${share * 100} % is no damage`, async () => {
     const folder = temporary();
@@ -211,6 +231,22 @@ test("a second agent on the same folder is refused with the first one's process 
   });
   registry.put("1-1-1", newRow("log", "/l", 5, 0));
   await registry.stop();
+});
+
+test("a folder with damaged tables that another agent uses is refused, and not repaired", async () => {
+  const folder = temporary();
+  await fill(folder);
+  const registry = await open(folder);
+  const database = join(folder, "registry");
+  const table = join(database, readdirSync(database).find((name) => name.endsWith(".ldb"))!);
+  const bytes = readFileSync(table);
+  bytes[100]! ^= 4;
+  writeFileSync(table, bytes);
+  await assert.rejects(open(folder), { code: "data_locked" });
+  bytes[100]! ^= 4;
+  writeFileSync(table, bytes);
+  await registry.stop();
+  assert.ok(!readdirSync(folder).some((name) => name.startsWith("registry.bad-")));
 });
 
 test("a checkpoint survives kill -9", async () => {

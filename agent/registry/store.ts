@@ -96,11 +96,13 @@ async function openAndRead(
   createIfMissing: boolean,
 ): Promise<Pick<OpenedStore, "database" | "entries">> {
   const damaged = damagedTables(path);
+  if (damaged.length > 0) {
+    await refuseUsed(path);
+    throw new AppError("data_corrupt", `a checksum is wrong in ${damaged.join(", ")}`);
+  }
   const database: Database = new Level<string, string>(path, LEVEL_OPTIONS);
   try {
-    await database.open({ createIfMissing }); // of damaged tables as well: another agent that uses them may be writing one
-    if (damaged.length > 0)
-      throw new AppError("data_corrupt", `a checksum is wrong in ${damaged.join(", ")}`);
+    await database.open({ createIfMissing });
     // Reading all of it is the check of all of it.
     return { database, entries: new Map(await database.iterator().all()) };
   } catch (error) {
@@ -150,9 +152,28 @@ function keepDamaged(path: string): void {
   cpSync(path, `${path}.bad-${new Date().toISOString().replaceAll(":", "-")}`, { recursive: true });
 }
 
+/**
+ * Throws LevelDB's error where another agent uses the database. LevelDB takes the lock before it sees that there is a database,
+ * which is refused here: it would merge damaged tables as soon as it has opened them.
+ */
+async function refuseUsed(path: string): Promise<void> {
+  const database: Database = new Level<string, string>(path, LEVEL_OPTIONS);
+  try {
+    await database.open({ createIfMissing: false, errorIfExists: true });
+  } catch (error) {
+    if (isLocked(error)) throw error;
+  } finally {
+    await database.close();
+  }
+}
+
+function isLocked(error: unknown): boolean {
+  const { cause } = error as { cause?: unknown };
+  return systemCode(error) === "LEVEL_LOCKED" || systemCode(cause) === "LEVEL_LOCKED";
+}
+
 function refuseLocked(error: unknown, folder: string): void {
-  const cause = (error as { cause?: unknown }).cause;
-  if (systemCode(error) !== "LEVEL_LOCKED" && systemCode(cause) !== "LEVEL_LOCKED") return;
+  if (!isLocked(error)) return;
   let pid = "another process";
   try {
     pid = `the process ${readFileSync(join(folder, "agent.pid"), "utf8").trim()}`;
