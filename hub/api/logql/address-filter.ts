@@ -39,11 +39,12 @@ function addressesOf(pattern: string): BlockList {
   const list = new BlockList();
   const family = (text: string): "ipv4" | "ipv6" => (isIP(text) === 4 ? "ipv4" : "ipv6");
   const [, network = "", bits] = /^([^/]+)\/(\d{1,3})$/.exec(pattern) ?? [];
-  const [first = "", last = ""] = pattern.split("-").map((text) => text.trim());
+  const [first = "", last = "", ...more] = pattern.split("-").map((text) => text.trim());
   if (isIP(pattern) !== 0) list.addAddress(pattern, family(pattern));
   else if (isIP(network) !== 0 && Number(bits) <= (isIP(network) === 4 ? 32 : 128))
     list.addSubnet(network, Number(bits), family(network));
-  else if (isIP(first) !== 0 && isIP(first) === isIP(last)) addRange(list, pattern, first, last);
+  else if (isIP(first) !== 0 && isIP(first) === isIP(last) && more.length === 0)
+    addRange(list, pattern, first, last);
   else throw invalid(pattern);
   return list;
 }

@@ -53,6 +53,10 @@ test("stages make labels of a line", async () => {
     assert.deepEqual((await run(stages, line)).labels, labels, `${stages}: ${line}`);
 });
 
+test("a range of addresses has two ends", async () => {
+  await assert.rejects(run('|= ip("10.0.0.1-10.0.0.9-x")', "10.0.0.2"), /ip: invalid pattern/);
+});
+
 test("unpack restores a packed line, its texts become labels", async () => {
   const packed = '{"pod":"p-1","app":"cart","size":3,"_entry":"the line"}';
   assert.deepEqual(await run("| unpack", packed), {
