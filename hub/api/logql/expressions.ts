@@ -41,11 +41,20 @@ const weights = new WeakMap<RegExp, number>();
 export function chargeWork(entry: { work: number }, expression: RegExp, text: string): void {
   let weight = weights.get(expression);
   if (weight === undefined) weights.set(expression, (weight = weightOf(expression.source)));
-  entry.work += weight * text.length;
+  charge(entry, weight * text.length, text.length);
+}
+
+/** Charges a pass over `length` characters in a stage to its line. Throws request_invalid as `chargeWork`. */
+export function chargePass(entry: { work: number }, length: number): void {
+  charge(entry, length, length);
+}
+
+function charge(entry: { work: number }, work: number, length: number): void {
+  entry.work += work;
   if (entry.work > MAX_WORK)
     throw new AppError(
       "request_invalid",
-      `a line of ${text.length} characters is too long for the expressions of a stage: shorten them, or leave the line out`,
+      `a line of ${length} characters is too long for the expressions of a stage: shorten them, or leave the line out`,
     );
 }
 

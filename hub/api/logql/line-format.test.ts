@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppError } from "#proto/kit/errors.ts";
+import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
 import type { Entry } from "./entry.ts";
 import { compileLineFormat } from "./line-format.ts";
 import { TemplateFault } from "./template-values.ts";
 
 /** Fills a template in for a line whose labels have a text, a whole number, a fraction and a path. */
-function filled(template: string): string {
+function filled(template: string, line = "the line"): string {
   const labels = new Map([
     ["who", "Ann Lee"],
     ["n", "7"],
@@ -15,7 +16,7 @@ function filled(template: string): string {
     ["path", "/a b?c=d"],
   ]);
   const entry: Entry = {
-    line: "the line",
+    line,
     labels,
     stream: labels,
     extracted: new Set(),
@@ -70,6 +71,8 @@ test("functions that can't work with their values fail for the line", () => {
     "{{ .who | duration }}",
     "{{ if eq .n 7 }}{{ end }}",
     "{{ .who .n }}",
+    "{{ add }}",
+    "{{ if minf }}{{ end }}",
   ])
     assert.throws(() => filled(template), TemplateFault, template);
 });
@@ -81,6 +84,7 @@ test("templates that aren't offered, can't be read or get too long are refused",
     ["{{ if .a }}", /if without \{\{end\}\}/],
     ["{{ end }}", /unexpected \{\{end\}\}/],
     ["{{ .a", /unclosed action/],
+    [`${"a".repeat(200)}{{ .b`, /unclosed action: \{\{ \.b/],
     [`{{${"/**/".repeat(4_000)}`, /unclosed action/],
     ["{{".repeat(8_000), /unclosed action/],
     [`{{${" ".repeat(16_000)}`, /unclosed action/],
@@ -96,4 +100,35 @@ test("templates that aren't offered, can't be read or get too long are refused",
       (error) => error instanceof AppError && message.test(error.message),
       template,
     );
+});
+
+test("half of a pair of surrogates is encoded as the character for unreadable text", () => {
+  assert.equal(filled("{{ __line__ | urlencode }}", "a\ud83d"), "a%EF%BF%BD");
+  assert.equal(filled('{{ printf "%.1s" __line__ }}', "😀b"), "😀");
+});
+
+test("functions that multiply a long text are refused before it fills the memory", () => {
+  const rows: [template: string, line: string][] = [
+    [`{{ print ${"__line__ ".repeat(600)} }}`, "a".repeat(1_000_000)],
+    [`{{ printf "${"%s".repeat(600)}" ${"__line__ ".repeat(600)} }}`, "a".repeat(1_000_000)],
+    [`{{ regexReplaceAll "a" __line__ "${"b".repeat(1_000)}" }}`, "a".repeat(1_000_000)],
+    [`{{ regexReplaceAll "a" __line__ "${"$x".repeat(1_000)}" }}`, "a".repeat(100_000)],
+    [`{{ __line__ ${"| b64enc".repeat(40)} }}`, "a".repeat(1_000)],
+    [`{{ __line__ ${'| printf "%q"'.repeat(40)} }}`, '"'],
+    [`{{ __line__ ${"| nindent 1".repeat(100)} }}`, "\n".repeat(10_000)],
+    [`{{ __line__ ${"| upper".repeat(1_000)} }}`, "a".repeat(1_000_000)],
+  ];
+  for (const [template, line] of rows) {
+    const startedMs = threadCpuMs();
+    assert.throws(() => filled(template, line), AppError, template.slice(0, 40));
+    assert.ok(threadCpuMs() - startedMs < 5_000, template.slice(0, 40));
+  }
+});
+
+test("long texts are trimmed, and long numbers refused, in time linear in them", () => {
+  const startedMs = threadCpuMs();
+  assert.equal(filled('{{ Trim __line__ (print (repeat 500000 "a") "b") }}', "b".repeat(500_000)), "");
+  assert.throws(() => filled(`{{ ${"1".repeat(16_000)}x }}`), AppError);
+  assert.throws(() => filled("{{/*".repeat(4_000)), AppError);
+  assert.ok(threadCpuMs() - startedMs < 500);
 });

@@ -3,11 +3,14 @@
 import { unquoteGo } from "#proto/codec/go-string.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { type Entry, labelOf } from "./entry.ts";
+import { chargePass } from "./expressions.ts";
 import { TEMPLATE_FUNCTIONS } from "./template-functions.ts";
 import { checkLength, isTrue, TemplateFault, text, type Value } from "./template-values.ts";
 
 /** Maximum nesting depth of brackets and conditions. */
 const MAX_DEPTH = 32;
+/** Maximum characters of a template that a message has. */
+const MAX_SHOWN = 100;
 
 type Work<T> = (entry: Entry) => T;
 
@@ -19,7 +22,7 @@ interface Piece {
 
 /** Texts in quotes may contain braces. At each character only one of the choices fits, so that nothing is tried twice. */
 const ACTION =
-  /\{\{(-\s)?((?:"(?:[^"\\]|\\.)*"|`[^`]*`|\/\*(?:[^*]|\*(?!\/))*\*\/|(?!\s-\}\}|\}\}|\{\{|\/\*)[^"`])*)(\s-)?\}\}/g;
+  /\{\{(-\s)?((?:"(?:[^"\\]|\\.)*"|`[^`]*`|\/\*(?:[^*]|\*(?!\/))*\*\/|(?!\s-\}\}|\}\}|\{\{|\/\*)[^"`])*)(\s-)?\}\}/y;
 
 /**
  * Compiles a template. Throws request_invalid for what isn't supported; the compiled template throws it if its text gets too
@@ -39,14 +42,18 @@ function piecesOf(template: string): readonly Piece[] {
     let part = template.slice(offset, end);
     if (trims) part = part.trimStart();
     if (trimsEnd) part = part.trimEnd();
-    if (part.includes("{{")) throw fault(`unclosed action: ${part.slice(part.indexOf("{{"), 100)}`);
     if (part !== "") pieces.push({ isAction: false, text: part });
   };
-  for (const { 0: all, 1: left, 2: inner = "", 3: right, index } of template.matchAll(ACTION)) {
-    addText(index, left !== undefined);
+  const next = (): number => template.indexOf("{{", offset);
+  for (let start = next(); start >= 0; start = next()) {
+    ACTION.lastIndex = start;
+    const found = ACTION.exec(template);
+    if (found === null) throw fault(`unclosed action: ${template.slice(start, start + MAX_SHOWN)}`);
+    const [all, left, inner = "", right] = found;
+    addText(start, left !== undefined);
     const action = inner.trim();
     if (!action.startsWith("/*")) pieces.push({ isAction: true, text: action });
-    [offset, trims] = [index + all.length, right !== undefined];
+    [offset, trims] = [start + all.length, right !== undefined];
   }
   addText(template.length, false);
   return pieces;
@@ -109,7 +116,7 @@ class TemplateReader {
 }
 
 const TOKEN =
-  /\s*(?:(?<quoted>"(?:[^"\\]|\\.)*"|`[^`]*`)|(?<label>\.[A-Za-z_]\w*)|(?<number>-?(?:\d+\.?\d*|\.\d+))(?![\w.])|(?<name>[A-Za-z_]\w*)|(?<symbol>[()|]))/y;
+  /\s*(?:(?<quoted>"(?:[^"\\]|\\.)*"|`[^`]*`)|(?<label>\.[A-Za-z_]\w*)|(?<number>-?(?:\d+(?:\.\d*)?|\.\d+))(?![\w.])|(?<name>[A-Za-z_]\w*)|(?<symbol>[()|]))/y;
 
 interface Token {
   readonly kind: string;
@@ -166,11 +173,14 @@ class ActionReader {
       };
     }
     if (last !== undefined) values.push(last);
-    return (entry) =>
-      called(
-        values.map((value) => value(entry)),
-        entry,
-      );
+    return (entry) => {
+      const given = values.map((value) => value(entry));
+      for (const each of given) if (typeof each === "string") chargePass(entry, each.length);
+      const result = called(given, entry);
+      // Each call may make several times as much of the result of the one before.
+      if (typeof result === "string") checkLength(result.length);
+      return result;
+    };
   }
 
   #operand(depth: number): Work<Value> {

@@ -2,10 +2,11 @@
 
 import { isObject } from "#proto/kit/json.ts";
 import type { Entry } from "./entry.ts";
-import { chargeWork, partExpression } from "./expressions.ts";
+import { chargePass, chargeWork, partExpression } from "./expressions.ts";
 import { byteCount, durationMs } from "./lexer.ts";
 import {
   checkLength,
+  concatenated,
   fraction,
   isTrue,
   order,
@@ -37,12 +38,17 @@ function counted(work: (count: number, characters: string[]) => string): Templat
 const wholes =
   (work: (a: bigint, b: bigint) => bigint): TemplateFunction =>
   (values) =>
-    values.map(whole).reduce(work);
+    some(values).map(whole).reduce(work);
 
 const fractions =
   (work: (a: number, b: number) => number): TemplateFunction =>
   (values) =>
-    values.map(fraction).reduce(work);
+    some(values).map(fraction).reduce(work);
+
+function some(values: readonly Value[]): readonly Value[] {
+  if (values.length === 0) throw new TemplateFault("missing argument");
+  return values;
+}
 
 function divided(a: bigint, b: bigint, isRest: boolean): bigint {
   if (b === 0n) throw new TemplateFault("integer divide by zero");
@@ -51,9 +57,10 @@ function divided(a: bigint, b: bigint, isRest: boolean): bigint {
 
 function trimmed(value: string, characters: string, sides: "both" | "left" | "right"): string {
   const all = Array.from(value);
+  const cut = new Set(characters);
   let [start, end] = [0, all.length];
-  if (sides !== "right") while (start < end && characters.includes(all[start]!)) start++;
-  if (sides !== "left") while (end > start && characters.includes(all[end - 1]!)) end--;
+  if (sides !== "right") while (start < end && cut.has(all[start]!)) start++;
+  if (sides !== "left") while (end > start && cut.has(all[end - 1]!)) end--;
   return all.slice(start, end).join("");
 }
 
@@ -82,7 +89,8 @@ function regexReplaced(isLiteral: boolean): TemplateFunction {
   return ([source, value, to], entry) => {
     const [line, replacement] = [text(value), text(to)];
     const expression = expressionFor(text(source), line, entry);
-    return line.replace(expression, (...found: unknown[]) => {
+    let length = 0;
+    const expanded = (found: unknown[]): string => {
       if (isLiteral) return replacement;
       const named = isObject(found.at(-1)) ? (found.pop() as Readonly<Record<string, unknown>>) : {};
       // The offset and the whole text follow the groups.
@@ -93,6 +101,12 @@ function regexReplaced(isLiteral: boolean): TemplateFunction {
         const group = /^\d+$/.test(name) ? groups[Number(name)] : named[name];
         return typeof group === "string" ? group : "";
       });
+    };
+    return line.replace(expression, (...found: unknown[]) => {
+      chargePass(entry, replacement.length);
+      const added = expanded(found);
+      checkLength((length += added.length));
+      return added;
     });
   };
 }
@@ -114,7 +128,7 @@ function urlDecoded(value: string): string {
 function urlEncoded(value: string): string {
   const special = (character: string): string =>
     `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
-  return encodeURIComponent(value)
+  return encodeURIComponent(value.toWellFormed())
     .replace(/[!'()*]/g, special)
     .replaceAll("%20", "+");
 }
@@ -213,7 +227,7 @@ const OFFERED: Readonly<Record<string, TemplateFunction>> = {
   or: (values) => values.find(isTrue) ?? values.at(-1) ?? "",
   not: ([value]) => !isTrue(value),
   len: ([value]) => BigInt(Buffer.byteLength(text(value))),
-  print: (values) => values.map(text).join(""),
+  print: (values) => concatenated(values.map(text)),
   printf: printed,
 };
 

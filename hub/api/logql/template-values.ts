@@ -20,6 +20,16 @@ export function checkLength(length: number): void {
     throw new AppError("request_invalid", `a template makes a text of more than ${MAX_TEXT} characters`);
 }
 
+/** Joins texts. Throws request_invalid before the result gets too long. */
+export function concatenated(parts: readonly string[]): string {
+  let all = "";
+  for (const part of parts) {
+    all += part;
+    checkLength(all.length);
+  }
+  return all;
+}
+
 /** Returns a value as Go prints it: a million is 1e+06 where it is a fraction. */
 export function shown(value: Value): string {
   if (typeof value !== "number") return String(value);
@@ -58,7 +68,7 @@ export function order(a: Value | undefined, b: Value | undefined): number {
 
 /** `%s %v %d %q %f %5.2f %%` of printf. */
 export function printed([format, ...values]: readonly Value[]): string {
-  let index = 0;
+  let [index, length] = [0, 0];
   return text(format).replace(
     /%(-?)(\d{1,3})?(?:\.(\d{1,2}))?([a-zA-Z%])/g,
     (all, left, width, digits, verb) => {
@@ -70,8 +80,11 @@ export function printed([format, ...values]: readonly Value[]): string {
           : verb === "q"
             ? JSON.stringify(text(value))
             : "svd".includes(verb)
-              ? text(value).slice(0, verb === "s" && digits !== undefined ? Number(digits) : undefined)
+              ? verb === "s" && digits !== undefined
+                ? Array.from(text(value)).slice(0, Number(digits)).join("")
+                : text(value)
               : all;
+      checkLength((length += plain.length));
       return left === "-" ? plain.padEnd(Number(width ?? 0)) : plain.padStart(Number(width ?? 0));
     },
   );
