@@ -143,6 +143,7 @@ describe("the values of a field", () => {
       "doc['n'].remove(0)",
       "doc['n'].clear()",
       "doc['n'].asList().add(1)",
+      "doc['n'].eachWithIndex((value, at) -> {}).add(1)",
       "def i = doc['n'].iterator(); i.next(); i.remove()",
     ]) {
       const source = `try { ${change} } catch (UnsupportedOperationException e) { return 'refused' }`;

@@ -216,7 +216,9 @@ function readingMethod(name: string): [string, Method] {
     (self: FieldValues, values, context) => {
       const list = self.values(context);
       charge(list, name, values, context);
-      return method(list, values, context);
+      const result = method(list, values, context);
+      // The next reader of the field gets the same list, which must not be changed.
+      return result === list ? self : result;
     },
   ];
 }
@@ -230,7 +232,6 @@ const itself: Method = (self: FieldValues) => self;
 const VALUES_METHODS: Methods = new Map<string, Method>([
   ...READING.map(readingMethod),
   ...CHANGING.map((name) => [name, unmodifiable] as const),
-  // Of a list these are the list itself, which must not be changed here.
   ["asList", itself],
   ["asCollection", itself],
   ["getValue", (self: FieldValues, _, context) => self.value(context)],
