@@ -111,13 +111,13 @@ function arithmetic(operator: "+" | "-" | "*" | "/" | "%", left: unknown, right:
   return whole(operator === "+" ? x + y : operator === "-" ? x - y : x * y);
 }
 
-/** Whether a number keeps a float one: doubles don't. */
 /** Numbers and chars have no identity of their own. */
 function isSame(left: unknown, right: unknown): boolean {
   if (left instanceof Char) return right instanceof Char && left.code === right.code;
   return left === right || (isNumber(left) && equals(left, right));
 }
 
+/** Whether a number keeps a float one: doubles don't. */
 function isFloat(value: Whole | Decimal): boolean {
   return !(value instanceof Decimal) || value.isFloat;
 }
