@@ -284,8 +284,11 @@ function cleaner(
   remove: string | undefined,
   transform: Transform | undefined,
 ): (text: string) => string {
+  // From the middle of a run its end is not looked for again.
   const ends =
-    trim === undefined ? undefined : new RegExp(translateRubyRegexp(`^[${trim}]+|[${trim}]+$`).source, "gu");
+    trim === undefined
+      ? undefined
+      : new RegExp(translateRubyRegexp(`^[${trim}]+|(?<![${trim}])[${trim}]+$`).source, "gu");
   const taken =
     remove === undefined ? undefined : new RegExp(translateRubyRegexp(`[${remove}]`).source, "gu");
   return (text) => {

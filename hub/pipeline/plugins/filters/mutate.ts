@@ -238,7 +238,7 @@ const textParts = {
   lowercase: each((value) => value.toLowerCase()),
   capitalize: each(capitalized),
   /** ASCII's whitespace and NUL, as Ruby does. */
-  strip: each((value) => value.replace(/^[\t-\r \0]+|[\t-\r \0]+$/g, "")),
+  strip: each((value) => value.replace(/^[\t-\r \0]+|(?<![\t-\r \0])[\t-\r \0]+$/g, "")),
 
   /** `[ field, expression, replacement, … ]` */
   gsub(triples: readonly string[], { report, guard }: FilterContext): Mutation[] {

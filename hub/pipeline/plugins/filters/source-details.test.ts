@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
 import { repeated, run } from "#test/support/pipeline/run-filter.ts";
 
 type Fields = Record<string, unknown>;
@@ -180,6 +181,15 @@ for (const [name, rows] of Object.entries(ROWS))
 test("clone with names by the Elastic Common Schema adds a tag that there was", () => {
   const [, copy] = run("clone { clones => ['x'] ecs_compatibility => v8 }", { tags: ["x"] });
   assert.deepEqual(copy, { tags: ["x", "x"] });
+});
+
+test("blanks inside a text cost no more than others where its ends are stripped", () => {
+  const m = `a=x${" ".repeat(50_000)}y`;
+  const startedMs = threadCpuMs();
+  assert.deepEqual(run('mutate { strip => ["m"] }', { m }), [{ m }]);
+  const pairs = run('kv { source => "m" field_split => "&" trim_value => " " }', { m });
+  assert.deepEqual(pairs, [{ m, a: m.slice(2) }]);
+  assert.ok(threadCpuMs() - startedMs < 500);
 });
 
 test("the numbers that json and convert make tell decimals from integers", () => {
