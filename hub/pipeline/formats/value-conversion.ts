@@ -1,4 +1,4 @@
-/** Conversions of values to other kinds: those of `convert` in mutate and csv. */
+/** Conversions of values to other kinds: those of `convert` in mutate. */
 
 import type { FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { decimal, parseJson } from "#proto/codec/json.ts";
@@ -31,7 +31,7 @@ export function convertParts(
   { report }: FilterContext,
 ): Mutation[] {
   return Object.entries(table).flatMap(([name, kind]) => {
-    const convert = conversions[valueText(kind)];
+    const convert = Object.hasOwn(conversions, valueText(kind)) ? conversions[valueText(kind)] : undefined;
     if (convert === undefined) {
       const hint = `kinds are: ${Object.keys(conversions).join(", ")}`;
       report("error", "convert", `Invalid conversion type "${valueText(kind)}" for ${name}`, hint);

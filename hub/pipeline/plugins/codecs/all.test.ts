@@ -150,6 +150,17 @@ test("csv names columns, takes them from the first line, converts, and writes wh
     { n: 1, t: "a,b" },
     { n: 2, t: null },
   ]);
+  const kinds = { a: "integer", b: "float", c: "boolean", d: "date_time" };
+  const converting = make("csv", { columns: ["a", "b", "c", "d"], convert: kinds });
+  const texts = Buffer.from("n/a,1.5x,on,never\n0x1f,2.5,TRUE,2024-01-05T00:00:00Z\n");
+  assert.deepEqual(
+    converting.decode(texts, 0).map((event) => JSON.stringify(fields(event))),
+    [
+      '{"a":"n/a","b":"1.5x","c":"on","d":"never"}',
+      '{"a":31,"b":2.5,"c":true,"d":"2024-01-05T00:00:00.000Z"}',
+    ],
+  );
+  assert.throws(() => make("csv", { convert: { a: "constructor" } }), /is no kind of value/);
   const unnamed = make("csv", { autodetect_column_names: true });
   assert.deepEqual(unnamed.decode(Buffer.from("n,a[\n1,2\n"), 0).map(fields), [
     { message: "1,2", tags: ["_csvparsefailure"] },

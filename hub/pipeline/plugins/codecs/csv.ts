@@ -1,8 +1,8 @@
 /** Codec csv: lines of separated values. */
 
 import type { Static } from "typebox";
+import { type CsvConversion, csvConversions } from "#hub/pipeline/formats/csv-conversion.ts";
 import { parseCsvLine } from "#hub/pipeline/formats/csv-line.ts";
-import { conversions } from "#hub/pipeline/formats/value-conversion.ts";
 import { type Codec, defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, valueText } from "#proto/event.ts";
@@ -22,7 +22,7 @@ const OPTIONS = options({
   autogenerate_column_names: flag("false: columns without a name are left out", true),
   skip_empty_columns: flag("omits columns without a value", false),
   autodetect_column_names: flag("reads the column names from the first line", false),
-  convert: table("integer, float or boolean by column"),
+  convert: table("integer, float, boolean, date or date_time by column"),
   charset: charsetOption,
   target: optional(text("target field for the columns; default: the event itself")),
 });
@@ -39,7 +39,7 @@ export const csvCodec = defineCodec({
 class CsvCodec implements Codec {
   readonly #values: Values;
   readonly #utf8: (bytes: Uint8Array) => Uint8Array;
-  readonly #converters: ReadonlyMap<string, (value: string) => unknown>;
+  readonly #converters: ReadonlyMap<string, CsvConversion>;
   /** Field that gets the columns; empty: the event itself. */
   readonly #root: string;
   #columns: readonly string[];
@@ -116,12 +116,12 @@ function failure(line: string, timeMs: number): Event {
   return event;
 }
 
-function converter(kind: string): (value: string) => unknown {
-  const convert = conversions[kind];
+function converter(kind: string): CsvConversion {
+  const convert = csvConversions.get(kind);
   if (convert === undefined)
     throw new AppError(
       "settings_invalid",
-      `"${kind}" is no kind of value; kinds are: integer, float, boolean`,
+      `"${kind}" is no kind of value; kinds are: ${[...csvConversions.keys()].join(", ")}`,
     );
   return convert;
 }

@@ -1,10 +1,10 @@
 /** Filter csv: reads a line of separated values. */
 
 import type { Static } from "typebox";
+import { type CsvConversion, csvConversions } from "#hub/pipeline/formats/csv-conversion.ts";
 import { parseCsvLine } from "#hub/pipeline/formats/csv-line.ts";
-import { rubyFloat, rubyInteger } from "#hub/pipeline/formats/ruby-number.ts";
 import { defineFilter, type Filter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
-import { type Event, isHash, Timestamp } from "#proto/event.ts";
+import type { Event } from "#proto/event.ts";
 import { bracketed, type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { flag, list, optional, options, table, text } from "#proto/kit/options.ts";
 
@@ -12,15 +12,6 @@ type Row = readonly (string | undefined)[];
 
 const FAILURE_TAG = "_csvparsefailure";
 const SKIPPED_TAG = "_csvskippedemptyfield";
-
-/** Kinds of values. A text that is none of its kind stays, other than in mutate. */
-const CONVERSIONS: Readonly<Record<string, (value: string) => unknown>> = {
-  integer: (value) => rubyInteger(value) ?? value,
-  float: (value) => rubyFloat(value) ?? value,
-  boolean: (value) => booleanOf(value.trim().toLowerCase()),
-  date: (value) => timeOf(value),
-  date_time: (value) => timeOf(value),
-};
 
 const OPTIONS = options({
   source: text("field to read", "message"),
@@ -51,7 +42,7 @@ class CsvFilter implements Filter {
   readonly #source: FieldReference;
   /** Field that gets the columns; empty: the event itself. */
   readonly #root: string;
-  readonly #converters: ReadonlyMap<string, (value: string) => unknown>;
+  readonly #converters: ReadonlyMap<string, CsvConversion>;
   #columns: readonly string[];
   /** Place of the event that named the columns: its batch may be done again. */
   #namedAt = Number.NaN;
@@ -123,32 +114,18 @@ class CsvFilter implements Filter {
 }
 
 /** Returns the conversion of each column; a kind that isn't known is reported. */
-function convertersOf(
-  kinds: Values["convert"],
-  report: FilterContext["report"],
-): Map<string, (value: string) => unknown> {
-  const converters = new Map<string, (value: string) => unknown>();
+function convertersOf(kinds: Values["convert"], report: FilterContext["report"]): Map<string, CsvConversion> {
+  const converters = new Map<string, CsvConversion>();
   for (const [column, kind] of Object.entries(kinds)) {
-    const convert = CONVERSIONS[kind];
+    const convert = csvConversions.get(kind);
     if (convert !== undefined) converters.set(column, convert);
     else
       report(
         "error",
         "convert",
         `"${kind}" is no kind of value`,
-        "kinds are: integer, float, boolean, date, date_time",
+        `kinds are: ${[...csvConversions.keys()].join(", ")}`,
       );
   }
   return converters;
-}
-
-/** What is neither stays text, in small letters. */
-function booleanOf(text: string): unknown {
-  return text === "true" ? true : text === "false" ? false : text;
-}
-
-/** What is no time stays text. */
-function timeOf(value: string): unknown {
-  const timeMs = Date.parse(value);
-  return Number.isNaN(timeMs) || isHash(value) ? value : new Timestamp(timeMs);
 }

@@ -192,6 +192,14 @@ test("blanks inside a text cost no more than others where its ends are stripped"
   assert.ok(threadCpuMs() - startedMs < 500);
 });
 
+test("members that every object has are no kinds of values", () => {
+  for (const filter of [
+    'csv { columns => ["m"] convert => { "m" => "constructor" } }',
+    'mutate { convert => { "m" => "constructor" } }',
+  ])
+    assert.throws(() => run(filter, { message: "1", m: "1" }), /constructor/, filter);
+});
+
 test("the numbers that json and convert make tell decimals from integers", () => {
   const [fields] = run('json { source => "m" target => "t" } mutate { update => { "m" => "%{t}" } }', {
     m: "1.0",
