@@ -188,7 +188,7 @@ export function fieldValue(kind: FieldKind, bytes: Buffer): unknown {
   if (kind === "a" && length === 4) return bytes.join(".");
   if (kind === "b" && length === 16) return ipv6Text(bytes);
   if (kind === "m" && length === 6) return bytes.toString("hex").match(/../g)!.join(":");
-  if (kind === "s") return bytes.toString().replace(/\0+$/, "");
+  if (kind === "s") return bytes.toString().replace(/(?<!\0)\0+$/, "");
   if (kind === "o") return bytes.toString("hex");
   if (kind === "f" && length === 8) return finite(bytes.readDoubleBE());
   if (kind === "f" && length === 4) return finite(bytes.readFloatBE());

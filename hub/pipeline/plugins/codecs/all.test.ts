@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { ExtData, encode } from "@msgpack/msgpack";
 import { Event } from "#proto/event.ts";
+import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
 import { codecs } from "./all.ts";
 
 await codecs.load();
@@ -188,6 +189,13 @@ test("combined reads an access log's line into fields and time", () => {
   assert.deepEqual(make("combined").decode(Buffer.from("no"), 0).map(fields), [
     { message: "no", tags: ["_grokparsefailure"] },
   ]);
+});
+
+test("ends of lines inside a message of cef cost no more than other characters", () => {
+  const text = `CEF:0|v|p|1|2|n|3|msg=a${"\r\n".repeat(30_000)}b`;
+  const startedMs = threadCpuMs();
+  assert.equal(make("cef").decode(Buffer.from(`${text}\r\n`), 0).length, 1);
+  assert.ok(threadCpuMs() - startedMs < 500);
 });
 
 test("cef leaves out extensions without a value: typed fields would refuse their documents", () => {

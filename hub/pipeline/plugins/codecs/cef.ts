@@ -104,7 +104,7 @@ class CefCodec implements Codec {
   decode(payload: Uint8Array, timeMs: number): Event[] {
     const delimiter = this.#delimiter;
     const parts = delimiter === undefined ? [payload] : splitPayload(payload, delimiter);
-    return parts.map((part) => this.#event(decodeText(part).replace(/[\r\n]+$/, ""), timeMs));
+    return parts.map((part) => this.#event(decodeText(part).replace(/(?<![\r\n])[\r\n]+$/, ""), timeMs));
   }
 
   encode(event: Event): Uint8Array {
