@@ -86,8 +86,12 @@ test("a query of KQL is turned into what it means, other queries aren't", () => 
     ["took:>4000 AND log.level:error", undefined],
     ["size > 5 android nothing order", undefined],
     ["and", undefined],
+    ['a or "b or c', 'a OR "b or c'],
+    ['"\\'.repeat(50_000), undefined],
   ];
-  for (const [query, meant] of rows) assert.equal(luceneOfKql(query, fields), meant, query);
+  const startedMs = performance.now();
+  for (const [query, meant] of rows) assert.equal(luceneOfKql(query, fields), meant, query.slice(0, 100));
+  assert.ok(performance.now() - startedMs < 500);
 });
 
 test("what the search interface refuses is found in the query", () => {

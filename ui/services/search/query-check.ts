@@ -64,7 +64,8 @@ export function missingField(query: string, fields: FieldCatalogue): MissingFiel
  * is the query itself.
  */
 export function luceneOfKql(query: string, fields: FieldCatalogue): string | undefined {
-  const parts = query.split(/("(?:\\.|[^"\\])*")/);
+  // A quote that isn't closed goes to the end.
+  const parts = query.split(/("(?:\\[\s\S]|[^"\\])*(?:"|\\?$))/);
   const meant = parts.map((part, at) => (at % 2 === 1 ? part : unquotedOfKql(part, fields))).join("");
   return meant === query ? undefined : meant;
 }
