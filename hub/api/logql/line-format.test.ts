@@ -51,6 +51,7 @@ test("templates put labels, functions and conditions into a text", () => {
     ["{{ .path | urlencode }} {{ .path | urlencode | urldecode }}", "%2Fa+b%3Fc%3Dd /a b?c=d"],
     ["{{ .who | b64enc | b64dec }} {{ len .who }}", "Ann Lee 7"],
     ['{{ .none | default "-" }}{{ .n | default "-" }}', "-7"],
+    ["{{ if and .none (gt (duration .none) 1.0) }}a{{ end }}{{ or .n (div 1 0) }}", "7"],
     ['{{ if eq .n "7" }}seven{{ else }}other{{ end }}', "seven"],
     [
       '{{ if .none }}a{{ else if contains "Lee" .who }}b{{ if not .none }}c{{ end }}{{ else }}d{{ end }}',

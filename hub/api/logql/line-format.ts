@@ -118,6 +118,12 @@ class TemplateReader {
 const TOKEN =
   /\s*(?:(?<quoted>"(?:[^"\\]|\\.)*"|`[^`]*`)|(?<label>\.[A-Za-z_]\w*)|(?<number>-?(?:\d+(?:\.\d*)?|\.\d+))(?![\w.])|(?<name>[A-Za-z_]\w*)|(?<symbol>[()|]))/y;
 
+/** Functions that end with the first value that is true or isn't: as in Go, those behind it aren't worked out. */
+const DECIDING: ReadonlyMap<string, boolean> = new Map([
+  ["and", false],
+  ["or", true],
+]);
+
 interface Token {
   readonly kind: string;
   readonly text: string;
@@ -173,6 +179,8 @@ class ActionReader {
       };
     }
     if (last !== undefined) values.push(last);
+    const deciding = DECIDING.get(token!.text);
+    if (deciding !== undefined && values.length > 0) return (entry) => decided(values, deciding, entry);
     return (entry) => {
       const given = values.map((value) => value(entry));
       for (const each of given) if (typeof each === "string") chargePass(entry, each.length);
@@ -213,6 +221,15 @@ class ActionReader {
       `the template action {{${this.#source.slice(0, 200)}}} isn't offered: use {{.label}}, {{__line__}}, if, and ${names}`,
     );
   }
+}
+
+function decided(values: readonly Work<Value>[], deciding: boolean, entry: Entry): Value {
+  let value: Value = "";
+  for (const work of values) {
+    value = work(entry);
+    if (isTrue(value) === deciding) break;
+  }
+  return value;
 }
 
 function fault(message: string): AppError {

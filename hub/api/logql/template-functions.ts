@@ -50,6 +50,10 @@ function some(values: readonly Value[]): readonly Value[] {
   return values;
 }
 
+const withoutValues: TemplateFunction = () => {
+  throw new TemplateFault("missing argument");
+};
+
 function divided(a: bigint, b: bigint, isRest: boolean): bigint {
   if (b === 0n) throw new TemplateFault("integer divide by zero");
   return isRest ? a % b : a / b;
@@ -223,8 +227,9 @@ const OFFERED: Readonly<Record<string, TemplateFunction>> = {
   le: ([a, b]) => order(a, b) <= 0,
   gt: ([a, b]) => order(a, b) > 0,
   ge: ([a, b]) => order(a, b) >= 0,
-  and: (values) => values.find((value) => !isTrue(value)) ?? values.at(-1) ?? "",
-  or: (values) => values.find(isTrue) ?? values.at(-1) ?? "",
+  // With values these are worked out where templates are read.
+  and: withoutValues,
+  or: withoutValues,
   not: ([value]) => !isTrue(value),
   len: ([value]) => BigInt(Buffer.byteLength(text(value))),
   print: (values) => concatenated(values.map(text)),
