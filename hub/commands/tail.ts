@@ -144,7 +144,7 @@ class Tail {
       request.destroy();
     });
     socket.on("error", (error) => {
-      // Who aborts while it connects meant to end it.
+      // An abort while the connection opens is a wanted end.
       if (!this.#worked && !signal.aborted) reject(unreachable(this.#url, error));
     });
     socket.on("close", (code, reason) => {

@@ -169,8 +169,8 @@ function segmentRows(
 }
 
 /**
- * Copies of a hub recover from its disk before it answers requests. Copies being moved to a hub are active; only that hub knows their
- * progress.
+ * Copies of a hub recover from its disk before it answers requests. Copies being moved to a hub are active; their progress
+ * is known at that hub alone.
  */
 export const recoveryTable: CatTable = {
   paths: ["/_cat/recovery", "/_cat/recovery/{index}"],
