@@ -3,7 +3,7 @@
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { totalSource } from "#hub/api/stats/copy-figures.ts";
+import { totalSource } from "#hub/api/stats/copy-stats.ts";
 import { clusterHealth, type HealthSource, indexHealth } from "#hub/api/stats/index-health.ts";
 import { type StatsSource, statCell, statsSources } from "#hub/api/stats/statistics.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";

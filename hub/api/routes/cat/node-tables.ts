@@ -9,7 +9,7 @@ import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { LIST_ACTION } from "#hub/api/routes/cluster/tasks.ts";
-import { figuresOn } from "#hub/api/stats/copy-figures.ts";
+import { statsOn } from "#hub/api/stats/copy-stats.ts";
 import { clusterHealth, type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import { diskCells, fileDescriptors } from "#hub/api/stats/machine.ts";
 import { type StatsSource, statsSources, together } from "#hub/api/stats/statistics.ts";
@@ -98,7 +98,7 @@ async function statisticsOf(api: ApiContext, request: ApiRequest): Promise<(node
     const held: StatsSource[] = [];
     for (const index of open) {
       const source = sources.get(index.uuid)!;
-      const shards = figuresOn(node, index, source.shards, api.cluster);
+      const shards = statsOn(node, index, source.shards, api.cluster);
       if (shards === undefined) return {};
       held.push({ ...source, shards });
     }
@@ -214,7 +214,7 @@ export const allocationTable: CatTable = {
   },
 };
 
-/** Returns the number of copies that a node has or receives in place of none. */
+/** Returns the number of copies that a node has, and of those that it receives without another node giving one up. */
 function shardsOn({ id }: NodeInfo, open: readonly IndexInfo[], source: HealthSource): number {
   const copies = open.flatMap((index) => indexCopies(index, source));
   const nodes = copies.flatMap(({ started, initializing }) => [...started, ...initializing]);
@@ -230,7 +230,7 @@ function bytesOn(
 ): Cell {
   let bytes = 0;
   for (const index of open) {
-    const held = figuresOn(node, index, stats.get(index.uuid) ?? [], source);
+    const held = statsOn(node, index, stats.get(index.uuid) ?? [], source);
     if (held === undefined) return undefined;
     for (const copy of held) bytes += copy.bytes;
   }

@@ -3,7 +3,7 @@
 import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
-import { type CopyFigures, copyFigures, copyNodes, figuresOn } from "#hub/api/stats/copy-figures.ts";
+import { type CopyStats, copyNodes, copyStats, statsOn } from "#hub/api/stats/copy-stats.ts";
 import { comingCopies, type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import { fieldBytes, shardSource, statCell } from "#hub/api/stats/statistics.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
@@ -53,7 +53,7 @@ export const shardsTable: CatTable = {
 function shardRows(index: IndexInfo, stats: readonly HostedShardStats[], source: HealthSource): Row[] {
   const since = new Date(index.settings.creationDate).toISOString();
   return indexCopies(index, source).flatMap((copies, shard) => {
-    const figures = copyFigures(
+    const found = copyStats(
       index,
       stats.filter((each) => each.shard === shard),
       source,
@@ -72,7 +72,7 @@ function shardRows(index: IndexInfo, stats: readonly HostedShardStats[], source:
       ...started.map((node, copy) => {
         const to = relocating.find(([from]) => from === node)?.[1];
         return {
-          ...(figures[copy] !== undefined && startedCells(figures[copy].stats)),
+          ...(found[copy] !== undefined && startedCells(found[copy].stats)),
           ...common,
           prirep: copy === 0 ? "p" : "r",
           state: to === undefined ? "STARTED" : "RELOCATING",
@@ -144,7 +144,7 @@ function segmentRows(
   index: string,
   { shard, segments }: ShardSegments,
   bytes: number,
-  { node, isPrimary }: Pick<CopyFigures, "node" | "isPrimary">,
+  { node, isPrimary }: Pick<CopyStats, "node" | "isPrimary">,
 ): Row[] {
   const all = segments.reduce((sum, { docs }) => sum + docs, 0);
   return segments.map(
@@ -211,7 +211,7 @@ export const recoveryTable: CatTable = {
     if (request.flag("active_only") === true) return active;
     const stats = await shards.stats(open);
     const done = open.flatMap((index) =>
-      copyFigures(index, stats.get(index.uuid) ?? [], cluster).map(({ node, stats: found }): Row => {
+      copyStats(index, stats.get(index.uuid) ?? [], cluster).map(({ node, stats: found }): Row => {
         const { shard, docs, segments, bytes } = found;
         const isNew = docs === 0 && segments === 0 && index.state === "open";
         const { creationDate } = index.settings;
@@ -285,7 +285,7 @@ export const fielddataTable: CatTable = {
     return cluster.nodes().flatMap((node) => {
       const held = indices
         .all()
-        .flatMap((index) => figuresOn(node, index, stats.get(index.uuid) ?? [], cluster) ?? []);
+        .flatMap((index) => statsOn(node, index, stats.get(index.uuid) ?? [], cluster) ?? []);
       return [...fieldBytes(held, "fieldData")]
         .filter(([field]) => patterns?.some((pattern) => pattern.matches(field)) ?? true)
         .map(([field, bytes]) => ({

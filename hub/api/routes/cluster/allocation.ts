@@ -12,7 +12,7 @@ import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { shardCounts } from "#hub/api/routes/indices/maintenance.ts";
 import { SEGMENT_VERSION } from "#hub/api/routes/indices/segments.ts";
-import { copyFigures, copyNodes } from "#hub/api/stats/copy-figures.ts";
+import { copyNodes, copyStats } from "#hub/api/stats/copy-stats.ts";
 import { type HealthSource, indexCopies, indexHealth, shardCopies } from "#hub/api/stats/index-health.ts";
 import { diskUsage } from "#hub/api/stats/machine.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
@@ -204,7 +204,7 @@ async function upgrade(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
     const stats = await parts.shards.stats(found);
     const sizes = found.map((index): [string, number] => [
       index.name,
-      copyFigures(index, stats.get(index.uuid) ?? [], parts.cluster).reduce(
+      copyStats(index, stats.get(index.uuid) ?? [], parts.cluster).reduce(
         (sum, copy) => sum + copy.stats.bytes,
         0,
       ),

@@ -7,7 +7,7 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { activeNodes, type CopyFigures, copyFigures } from "#hub/api/stats/copy-figures.ts";
+import { activeNodes, type CopyStats, copyStats } from "#hub/api/stats/copy-stats.ts";
 import { clusterHealth, type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import {
   diskUsage,
@@ -166,10 +166,10 @@ async function clusterIndexSections(
   nodes: readonly NodeInfo[],
 ): Promise<JsonObject> {
   const sources = await statsSources(api, open);
-  const sections = (names: readonly string[], isCounted: (copy: CopyFigures) => boolean): JsonObject => {
+  const sections = (names: readonly string[], isCounted: (copy: CopyStats) => boolean): JsonObject => {
     const each = open.map((index) => {
       const source = sources.get(index.uuid)!;
-      const copies = copyFigures(index, source.shards, api.cluster).filter(
+      const copies = copyStats(index, source.shards, api.cluster).filter(
         (copy) => isOneOf(nodes, copy.node) && isCounted(copy),
       );
       return { ...source, shards: copies.map(({ stats }) => stats) };

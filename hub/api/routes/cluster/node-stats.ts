@@ -8,7 +8,7 @@ import { meantNodes, printedRoles } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IngestCounts } from "#hub/api/ports/pipelines.ts";
 import { STATS_PARAMS, statsOptions } from "#hub/api/routes/indices/stats.ts";
-import { figuresOn } from "#hub/api/stats/copy-figures.ts";
+import { statsOn } from "#hub/api/stats/copy-stats.ts";
 import { diskUsage, mountOf, osStats, processStats, runtimeStats } from "#hub/api/stats/machine.ts";
 import { printSections, type StatsSource, statsSources, together } from "#hub/api/stats/statistics.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
@@ -147,10 +147,10 @@ function nodeSections(
   };
 }
 
-/** Figures of copies, which are known of other nodes too; operations are counted by each node itself. */
+/** Statistics of copies, which are known of other nodes too; operations are counted by each node itself. */
 const COPY_SECTIONS: ReadonlySet<string> = new Set(["docs", "store", "completion", "segments"]);
 
-/** Returns a function that returns the figures of a node's indices; undefined if those of another node aren't known. */
+/** Returns a function that returns the statistics of a node's indices; undefined if those of another node aren't known. */
 async function indexSections(
   api: ApiContext,
   request: ApiRequest,
@@ -174,7 +174,7 @@ async function indexSections(
     const each: { readonly name: string; readonly source: StatsSource }[] = [];
     for (const index of open) {
       const source = sources.get(index.uuid)!;
-      const shards = figuresOn(node, index, source.shards, api.cluster);
+      const shards = statsOn(node, index, source.shards, api.cluster);
       if (shards === undefined) return undefined;
       if (isSelf || shards.length > 0) each.push({ name: index.name, source: { ...source, shards } });
     }

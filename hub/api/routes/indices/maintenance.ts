@@ -7,7 +7,7 @@ import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { activeNodes, copyFigures, countCopies } from "#hub/api/stats/copy-figures.ts";
+import { activeNodes, copyStats, countCopies } from "#hub/api/stats/copy-stats.ts";
 import { type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
@@ -73,14 +73,14 @@ export function shardCounts(indices: readonly IndexInfo[], source: HealthSource)
   return { total: wantedCopies(indices), successful: countCopies(indices, source), failed: 0 };
 }
 
-/** Returns `_shards` of figures: the copies of a shard whose hub gave none aren't counted as successful. */
+/** Returns `_shards` of statistics: the copies of a shard whose hub gave none aren't counted as successful. */
 export function answeredCounts(
   indices: readonly IndexInfo[],
   stats: ReadonlyMap<string, readonly HostedShardStats[]>,
   source: HealthSource,
 ): JsonObject {
   const successful = indices.reduce(
-    (sum, index) => sum + copyFigures(index, stats.get(index.uuid) ?? [], source).length,
+    (sum, index) => sum + copyStats(index, stats.get(index.uuid) ?? [], source).length,
     0,
   );
   return { total: wantedCopies(indices), successful, failed: 0 };

@@ -6,7 +6,7 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { type CopyFigures, copyFigures } from "#hub/api/stats/copy-figures.ts";
+import { type CopyStats, copyStats } from "#hub/api/stats/copy-stats.ts";
 import { type ComingCopy, comingCopies, type HealthSource } from "#hub/api/stats/index-health.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
@@ -65,7 +65,7 @@ function shardSegments(
 ): JsonObject {
   const each = shards.map((stats) => [
     String(stats.shard),
-    copyFigures(index, [stats], source).map(({ node, isPrimary, movesTo }) => ({
+    copyStats(index, [stats], source).map(({ node, isPrimary, movesTo }) => ({
       routing: {
         state: movesTo === undefined ? "STARTED" : "RELOCATING",
         primary: isPrimary,
@@ -125,7 +125,7 @@ async function recovery(parts: ApiContext, request: ApiRequest): Promise<ApiResp
         index.name,
         {
           shards: [
-            ...copyFigures(index, byIndex.get(index.uuid) ?? [], parts.cluster).map((copy) =>
+            ...copyStats(index, byIndex.get(index.uuid) ?? [], parts.cluster).map((copy) =>
               recoveryOf(index, copy, options),
             ),
             ...active.get(index)!,
@@ -155,7 +155,7 @@ function placeOf({ id, host, transportAddress, name }: NodeInfo): JsonObject {
 /** Returns the recovery of a started copy. Each hub opens its copies from its own disk before it answers requests. */
 function recoveryOf(
   index: IndexInfo,
-  { stats, node, isPrimary }: CopyFigures,
+  { stats, node, isPrimary }: CopyStats,
   { human, detailed }: { readonly human: boolean; readonly detailed: boolean },
 ): JsonObject {
   const { creationDate } = index.settings;

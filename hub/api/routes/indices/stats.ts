@@ -5,7 +5,7 @@ import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { copyFigures, totalSource } from "#hub/api/stats/copy-figures.ts";
+import { copyStats, totalSource } from "#hub/api/stats/copy-stats.ts";
 import type { HealthSource } from "#hub/api/stats/index-health.ts";
 import {
   printSections,
@@ -99,7 +99,7 @@ function shardBodies(
   const namesNode = answersAs(700) || cluster.nodes().length > 1;
   const each = shards.map((stats) => [
     String(stats.shard),
-    copyFigures(index, [stats], cluster).map((copy) => ({
+    copyStats(index, [stats], cluster).map((copy) => ({
       routing: {
         state: copy.movesTo === undefined ? "STARTED" : "RELOCATING",
         primary: copy.isPrimary,

@@ -6,7 +6,7 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { printedNode } from "#hub/api/parameters/meant-nodes.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import { activeNodes } from "#hub/api/stats/copy-figures.ts";
+import { activeNodes } from "#hub/api/stats/copy-stats.ts";
 import { indexCopies, type ShardCopies } from "#hub/api/stats/index-health.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";

@@ -1,5 +1,5 @@
 /**
- * Figures of the copies of shards, with the nodes that have them. The copies of a shard are equal: the figures that were
+ * Statistics of the copies of shards, with the nodes that have them. The copies of a shard are equal: the statistics that were
  * found of one are those of all.
  */
 
@@ -9,8 +9,8 @@ import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { type HealthSource, indexCopies, type ShardCopies, shardCopies } from "./index-health.ts";
 import type { StatsSource } from "./statistics.ts";
 
-/** A copy of a shard with its figures. */
-export interface CopyFigures {
+/** A copy of a shard with its statistics. */
+export interface CopyStats {
   readonly node: NodeInfo;
   readonly isPrimary: boolean;
   /** Where it is being moved. */
@@ -34,17 +34,17 @@ export function countCopies(indices: readonly IndexInfo[], source: HealthSource)
 }
 
 /** Returns the started copies of the shards that `stats` are of. */
-export function copyFigures(
+export function copyStats(
   index: IndexInfo,
   stats: readonly HostedShardStats[],
   source: HealthSource,
-): CopyFigures[] {
+): CopyStats[] {
   const self = source.nodes()[0]!;
   return stats.flatMap((found) => {
     const copies = shardCopies(index, found.shard, source);
     const nodes = answeringNodes(copies, source);
     const asked = nodes.find(({ id }) => id === self.id) ?? nodes[0];
-    return nodes.map((node, at): CopyFigures => {
+    return nodes.map((node, at): CopyStats => {
       const movesTo = copies.relocating.find(([from]) => from === node)?.[1];
       return {
         node,
@@ -56,7 +56,7 @@ export function copyFigures(
   });
 }
 
-/** As `activeNodes`, of a shard of which figures were found. */
+/** As `activeNodes`, of a shard of which statistics were found. */
 export function copyNodes(index: IndexInfo, shard: number, source: HealthSource): readonly NodeInfo[] {
   return answeringNodes(shardCopies(index, shard, source), source);
 }
@@ -67,16 +67,16 @@ function answeringNodes(copies: ShardCopies, source: HealthSource): readonly Nod
   return active.length > 0 ? active : source.nodes().slice(0, 1);
 }
 
-/** Returns the source of the figures of all started copies of an index, from that of its shards. */
+/** Returns the source of the statistics of all started copies of an index, from that of its shards. */
 export function totalSource(index: IndexInfo, shards: StatsSource, source: HealthSource): StatsSource {
-  return { ...shards, shards: copyFigures(index, shards.shards, source).map(({ stats }) => stats) };
+  return { ...shards, shards: copyStats(index, shards.shards, source).map(({ stats }) => stats) };
 }
 
 /**
- * Returns the figures of the copies of an index that a node has; undefined if those of a copy of another node aren't known.
+ * Returns the statistics of the copies of an index that a node has; undefined if those of a copy of another node aren't known.
  * Where copies aren't placed, it has one of every shard, however many the index requires.
  */
-export function figuresOn(
+export function statsOn(
   node: NodeInfo,
   index: IndexInfo,
   stats: readonly HostedShardStats[],
@@ -89,7 +89,7 @@ export function figuresOn(
   return stats.flatMap((found) => {
     if (source.placement?.(index.uuid, found.shard) === undefined)
       return isSelf ? found : withoutMemory(found);
-    const copies = copyFigures(index, [found], source);
+    const copies = copyStats(index, [found], source);
     return copies.find((copy) => copy.node.id === node.id)?.stats ?? [];
   });
 }

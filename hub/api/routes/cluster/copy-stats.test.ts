@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Cluster, NodeInfo, Placement } from "#hub/api/ports/cluster.ts";
-import { copyFigures, figuresOn } from "#hub/api/stats/copy-figures.ts";
+import { copyStats, statsOn } from "#hub/api/stats/copy-stats.ts";
 import {
   type HostedShards,
   type NamedIndex,
@@ -199,10 +199,10 @@ test("what isn't known of a node that doesn't answer is left out", async () => {
 test("where copies aren't placed, each node has one of every shard", async () => {
   const { index, stats } = { index: hub.catalog.get("away")!, stats: [{ shard: 0, fieldData: new Map() }] };
   const everywhere = { nodes: () => NODES };
-  const held = NODES.map((each) => figuresOn(each, index, stats as never, everywhere)?.length);
+  const held = NODES.map((each) => statsOn(each, index, stats as never, everywhere)?.length);
   assert.deepEqual(held, [1, 1, 1]);
   assert.deepEqual(
-    copyFigures(index, stats as never, everywhere).map(({ node: at, isPrimary }) => [at.id, isPrimary]),
+    copyStats(index, stats as never, everywhere).map(({ node: at, isPrimary }) => [at.id, isPrimary]),
     [["b", true]],
   );
 });
