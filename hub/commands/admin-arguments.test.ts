@@ -41,6 +41,7 @@ for (const [args, message] of [
   [["user"], /user what\?: choose add, passwd, list, remove; see/],
   [["user", "ad"], /did you mean "add"\?/],
   [["user", "add"], /user add needs NAME/],
+  [["api-key", "add", "shipper", "--expires", "5"], /--expires 5: write a time such as 1h/],
   [["user", "list", "ada"], /unexpected argument "ada"/],
   [["user", "add", "ada", "--role", "god"], /--role god: choose admin, editor, viewer, ingest/],
   [["client", "rotate"], /client rotate needs NAME or CLIENT_ID/],
