@@ -2,10 +2,9 @@
 
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
-import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import type * as calls from "#hub/host/contract/calls.ts";
-import { addressKey, type HubThread } from "#hub/host/contract/calls.ts";
+import { addressKey } from "#hub/host/contract/calls.ts";
 import type {
   HostedShards,
   NamedIndex,
@@ -16,6 +15,7 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";
 import { type ChosenCopiesOptions, COPY_FAULTS } from "./chosen-copies.ts";
 import { ForwardedShards } from "./forwarded-shards.ts";
+import { type Away, OtherHubs } from "./other-hubs.ts";
 
 /** Time for another hub to reach the end of the log before a document is read there. */
 const REACH_MS = 5_000;
@@ -35,29 +35,14 @@ export interface PlacedCopiesOptions
   readonly logEnd: () => Promise<Position>;
 }
 
-/** Shards that are requested from a thread of another hub. */
-interface Away {
-  readonly at: HubThread;
-  readonly shards: HostedShards;
-  /** By `shardKey`. */
-  readonly wanted: Set<string>;
-}
-
-/** What a hub told of shards. */
-interface Told<T> {
-  readonly hub: string;
-  /** Absent: it didn't answer. */
-  readonly found?: T;
-  /** By `shardKey`. */
-  readonly wanted: ReadonlySet<string>;
-}
-
 export class PlacedCopies extends ForwardedShards {
   readonly #options: PlacedCopiesOptions;
+  readonly #others: OtherHubs;
 
   constructor(options: PlacedCopiesOptions) {
     super(options.own);
     this.#options = options;
+    this.#others = new OtherHubs(options);
   }
 
   /** A query is bound to the first shard of each index. */
@@ -65,7 +50,7 @@ export class PlacedCopies extends ForwardedShards {
     call: calls.ValidateCall,
     signal: AbortSignal,
   ): Promise<readonly calls.Validation[]> {
-    const away = this.#away(call.targets.map(({ uuid }) => ({ uuid, shards: [0] })));
+    const away = this.#others.away(call.targets.map(({ uuid }) => ({ uuid, shards: [0] })));
     if (away.length === 0) return super.validate(call, signal);
     const isAway = (each: Away, uuid: string): boolean => each.wanted.has(shardKey(uuid, 0));
     const here = call.targets.filter(({ uuid }) => !away.some((each) => isAway(each, uuid)));
@@ -91,7 +76,7 @@ export class PlacedCopies extends ForwardedShards {
     call: calls.TermVectorsCall,
     signal: AbortSignal,
   ): Promise<calls.FoundTermVectors> {
-    const away = this.#away(this.#whole(call.targets));
+    const away = this.#others.away(this.#others.whole(call.targets));
     const { id, targets } = call;
     if (away.length === 0) return super.termVectors(call, signal);
     const places: HostedShards[] = [this.#options.own, ...away.map(({ shards }) => shards)];
@@ -115,7 +100,8 @@ export class PlacedCopies extends ForwardedShards {
         return await this.#get(index, shard, id);
       } catch (error) {
         const { code } = toAppError(error);
-        const isKnown = holders.isHere(index.uuid, shard) || this.#holders(index.uuid, shard).length > 0;
+        const isKnown =
+          holders.isHere(index.uuid, shard) || this.#others.holders(index.uuid, shard).length > 0;
         const isMoving = COPY_FAULTS.has(code) && isKnown && clock.monotonic() < endMs;
         if (!isMoving || tries === MOVING_TRIES) throw error;
         await clock.sleep(tries * MOVING_PAUSE_MS);
@@ -131,7 +117,7 @@ export class PlacedCopies extends ForwardedShards {
         if (this.#options.holders.isHere(index.uuid, shard)) throw error;
       }
     }
-    const [away] = this.#holders(index.uuid, shard);
+    const [away] = this.#others.holders(index.uuid, shard);
     if (away === undefined) throw noCopy();
     const thread = this.#options.thread(away);
     const end = await this.#knownEnd();
@@ -162,7 +148,7 @@ export class PlacedCopies extends ForwardedShards {
     after: Position,
   ): Promise<ReadDocument | null> {
     let failure = noCopy();
-    for (const at of this.#holders(index.uuid, shard).slice(0, ELSEWHERE_TRIES))
+    for (const at of this.#others.holders(index.uuid, shard).slice(0, ELSEWHERE_TRIES))
       try {
         const thread = this.#options.thread(at);
         await thread.call("reach", after, { timeoutMs: ELSEWHERE_MS });
@@ -200,7 +186,7 @@ export class PlacedCopies extends ForwardedShards {
         stats.filter(({ shard }) => holders.isHere(uuid, shard)),
       );
     let missing = 0;
-    for (const { found, wanted } of await this.#ask(indices, (shards) => shards.stats(indices))) {
+    for (const { found, wanted } of await this.#others.ask(indices, (shards) => shards.stats(indices))) {
       missing += found === undefined ? 0 : wanted.size;
       for (const [uuid, stats] of found ?? []) {
         const theirs = stats.filter(({ shard }) => wanted.has(shardKey(uuid, shard)));
@@ -220,7 +206,7 @@ export class PlacedCopies extends ForwardedShards {
     const { holders } = this.#options;
     const own = await super.segments(indices);
     const all = own.filter(({ uuid, shard }) => holders.isHere(uuid, shard));
-    const others = await this.#ask(indices, (shards) => shards.segments(indices));
+    const others = await this.#others.ask(indices, (shards) => shards.segments(indices));
     const orders = new Map(indices.map(({ uuid }, order) => [uuid, order]));
     for (const { found = [], wanted } of others)
       all.push(...found.filter(({ uuid, shard }) => wanted.has(shardKey(uuid, shard))));
@@ -233,45 +219,28 @@ export class PlacedCopies extends ForwardedShards {
     field: string,
   ): Promise<ReadonlyMap<string, number>> {
     const all = new Map(await super.largest(indices, field));
-    for (const { found, wanted } of await this.#ask(indices, (shards) => shards.largest(indices, field))) {
+    for (const { found, wanted } of await this.#others.ask(indices, (shards) =>
+      shards.largest(indices, field),
+    )) {
       for (const [uuid, value] of found ?? []) all.set(uuid, Math.max(value, all.get(uuid) ?? value));
       if (found !== undefined) continue;
       for (const { uuid } of indices)
         if ([...wanted].some((key) => key.startsWith(`${uuid}/`))) all.set(uuid, Number.POSITIVE_INFINITY);
     }
     for (const index of indices)
-      if (this.#lacksCopies([index])) all.set(index.uuid, Number.POSITIVE_INFINITY);
+      if (this.#others.lacksCopies([index])) all.set(index.uuid, Number.POSITIVE_INFINITY);
     return all;
   }
 
   /** Also at the other hubs that have copies. One that doesn't answer keeps its results until they are outdated. */
   override async clearCaches(indices: readonly NamedIndex[]): Promise<void> {
     const { thread } = this.#options;
-    const holders = this.#whole(indices).flatMap(({ uuid, shards }) =>
-      shards.flatMap((shard) => this.#holders(uuid, shard)),
-    );
+    const holders = this.#others
+      .whole(indices)
+      .flatMap(({ uuid, shards }) => shards.flatMap((shard) => this.#others.holders(uuid, shard)));
     const threads = new Map(holders.map((at) => [addressKey(at), at]));
     const others = [...threads.values()].map((at) => new ShardsClient(thread(at)).clearCaches(indices));
     await Promise.all([super.clearCaches(indices), Promise.allSettled(others)]);
-  }
-
-  /** Asks for the shards that aren't here; where a hub doesn't answer, another one that has a copy, once. */
-  async #ask<T>(
-    indices: readonly NamedIndex[],
-    run: (shards: HostedShards) => Promise<T>,
-  ): Promise<Told<T>[]> {
-    const first = await askEach(this.#away(this.#whole(indices)), run);
-    const silent = first.filter(({ found }) => found === undefined);
-    if (silent.length === 0) return first;
-    const lacking = new Set(silent.flatMap(({ wanted }) => [...wanted]));
-    const wanted = this.#whole(indices).map(({ uuid, shards }) => ({
-      uuid,
-      shards: shards.filter((shard) => lacking.has(shardKey(uuid, shard))),
-    }));
-    const others = this.#away(wanted, new Set(silent.map(({ hub }) => hub)));
-    const told = [...first, ...(await askEach(others, run))].filter(({ found }) => found !== undefined);
-    for (const each of told) for (const key of each.wanted) lacking.delete(key);
-    return lacking.size === 0 ? told : [...told, { hub: silent[0]!.hub, wanted: lacking }];
   }
 
   /** Returns what one of the other hubs found. Throws unavailable if none did and a shard has no copy. */
@@ -279,78 +248,13 @@ export class PlacedCopies extends ForwardedShards {
     indices: readonly NamedIndex[],
     run: (shards: HostedShards) => Promise<T | null>,
   ): Promise<T | null> {
-    const found = await Promise.all(this.#away(this.#whole(indices)).map(({ shards }) => run(shards)));
+    const found = await Promise.all(
+      this.#others.away(this.#others.whole(indices)).map(({ shards }) => run(shards)),
+    );
     const first = found.find((each) => each !== null) ?? null;
-    if (first === null && this.#lacksCopies(indices)) throw noCopy();
+    if (first === null && this.#others.lacksCopies(indices)) throw noCopy();
     return first;
   }
-
-  /** True if no live hub says that it has one of the shards. */
-  #lacksCopies(indices: readonly NamedIndex[]): boolean {
-    const { holders } = this.#options;
-    const isKnown = (uuid: string, shard: number): boolean =>
-      holders.elsewhere(uuid, shard).some(({ isExpected = false }) => !isExpected);
-    return this.#whole(indices).some(({ uuid, shards }) =>
-      shards.some((shard) => !holders.isHere(uuid, shard) && !isKnown(uuid, shard)),
-    );
-  }
-
-  #whole(indices: readonly NamedIndex[]): { uuid: string; shards: number[] }[] {
-    return indices.map(({ uuid }) => ({
-      uuid,
-      shards: Array.from({ length: this.#options.shards(uuid) }, (_, shard) => shard),
-    }));
-  }
-
-  /**
-   * Returns the threads of other hubs that have the shards which aren't here; no thread for shards that no hub has, none but
-   * those of `without`.
-   */
-  #away(
-    indices: readonly { readonly uuid: string; readonly shards: readonly number[] }[],
-    without: ReadonlySet<string> = new Set(),
-  ): Away[] {
-    const { holders, thread } = this.#options;
-    const found = new Map<string, Away>();
-    for (const { uuid, shards } of indices)
-      for (const shard of shards) {
-        if (holders.isHere(uuid, shard)) continue;
-        const at = this.#holders(uuid, shard).find(({ hub }) => !without.has(hub));
-        if (at === undefined) continue;
-        const known = found.get(addressKey(at));
-        if (known === undefined)
-          found.set(addressKey(at), {
-            at,
-            shards: new ShardsClient(thread(at)),
-            wanted: new Set([shardKey(uuid, shard)]),
-          });
-        else known.wanted.add(shardKey(uuid, shard));
-      }
-    return [...found.values()];
-  }
-
-  /** Returns the threads of other hubs that have a copy of the shard, best first. */
-  #holders(uuid: string, shard: number): HubThread[] {
-    return this.#options.holders
-      .elsewhere(uuid, shard)
-      .toSorted((a, b) => a.load - b.load || (a.id < b.id ? -1 : 1))
-      .map(({ id, threads }) => ({ hub: id, thread: ownerOf(uuid, shard, threads) }));
-  }
-}
-
-async function askEach<T>(
-  away: readonly Away[],
-  run: (shards: HostedShards) => Promise<T>,
-): Promise<Told<T>[]> {
-  return Promise.all(
-    away.map(async ({ at: { hub }, shards, wanted }) => {
-      try {
-        return { hub, found: await run(shards), wanted };
-      } catch {
-        return { hub, wanted };
-      }
-    }),
-  );
 }
 
 function noCopy(): AppError {
