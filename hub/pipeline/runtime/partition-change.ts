@@ -29,9 +29,9 @@ import type { Session } from "./session.ts";
 const AT_RELEASE = { stallMs: 3_000, totalMs: 10_000 };
 
 /**
- * Processes `partitions` and no others. Returns false where another session has to begin for that, as what is given away can't
- * be written in time, or the session has ended meanwhile. Throws data_corrupt, unavailable where new ones can't be loaded, after
- * which the others are processed; closed if `stopping` is aborted.
+ * Processes `partitions` and no others. Returns false where another session has to begin for that: what is given away can't be
+ * written in time, or the session has ended meanwhile. Throws data_corrupt, unavailable where new partitions can't be loaded; the
+ * others are processed then. Throws closed if `stopping` is aborted.
  */
 export async function changePartitions(
   session: Session,

@@ -1,7 +1,8 @@
 /**
  * Filter grok with patterns composed of known ones, written for this language.
  *
- * Not expected: the tag where several expressions are tried and the last one doesn't match; captures that took no part in the match, where the field has a value; a name that has both a conversion and none.
+ * Not expected: the tag where several expressions are tried and the last one doesn't match; captures that took no part in the
+ * match, where the field has a value; a name that has both a conversion and none.
  */
 
 import type { Dice } from "#test/fuzz/oracle/dice.ts";
