@@ -4,17 +4,10 @@ import { isHash } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
-import { FIELD_PROCESSORS } from "./field-processors.ts";
-import { FILTER_PROCESSORS } from "./filter-processors.ts";
-import { fingerprint } from "./fingerprint-processor.ts";
+import { LEFT_OUT, PROCESSORS } from "./all.ts";
 import { type IngestDocument, PipelineCycle, ProcessorFault, typeNameOf } from "./ingest-document.ts";
-import { NETWORK_PROCESSORS } from "./network-processors.ts";
-import { json } from "./parsing-processors.ts";
-import { type ProcessorContext, type ProcessorKind, ProcessorSettings } from "./processor.ts";
-import { reroute } from "./reroute-processor.ts";
-import { type Condition, script, takeCondition } from "./script-processor.ts";
-import { TEXT_PROCESSORS } from "./text-processors.ts";
-import { uriParts } from "./uri-parts-processor.ts";
+import { type ProcessorContext, ProcessorSettings } from "./processor.ts";
+import { type Condition, takeCondition } from "./script-processor.ts";
 
 /** Processors of one pipeline, those for failures too. */
 const MAX_PROCESSORS = 1_000;
@@ -24,34 +17,6 @@ const ON_TRIAL = "_simulate_pipeline";
 export const NAMED_PIPELINES = 706;
 /** How deep failures, lists and pipelines may stand in one another. */
 const MAX_DEPTH = 16;
-
-const KINDS = new Map<string, ProcessorKind>(
-  Object.entries({
-    ...FIELD_PROCESSORS,
-    ...TEXT_PROCESSORS,
-    ...FILTER_PROCESSORS,
-    ...NETWORK_PROCESSORS,
-    fingerprint,
-    json,
-    reroute,
-    script,
-    uri_parts: uriParts,
-  }),
-);
-
-/** Processors of the servers that this one leaves out, and what takes their place. */
-const LEFT_OUT: Readonly<Record<string, string>> = {
-  inference: "there are no trained models here",
-  enrich: "use a pipeline of events with the filter translate or a lookup in the shipper",
-  circle: "shapes of circles aren't indexed here",
-  attachment: "documents are sent as text",
-  set_security_user: "name the sender in a field of the shipper",
-};
-
-/** Returns the names of all processors, sorted. */
-export function processorTypes(): string[] {
-  return [...KINDS.keys()].sort();
-}
 
 /** A compiled processor with what its failure leads to. */
 interface Step {
@@ -148,7 +113,7 @@ class Compiler {
   #step(type: string, given: unknown, depth: number): Step {
     if (++this.#count > MAX_PROCESSORS)
       throw parseFault(`a pipeline has at most ${MAX_PROCESSORS} processors`);
-    const kind = KINDS.get(type);
+    const kind = PROCESSORS.get(type);
     if (kind === undefined) throw unknownType(type);
     const object = type === "script" && typeof given === "string" ? { source: given } : given;
     if (!isHash(object)) throw typeFault(type, `property isn't a map, but of type [${typeNameOf(object)}]`);
@@ -248,7 +213,7 @@ function withFailure(step: Step, fault: Error, document: IngestDocument, work: (
 function unknownType(type: string): AppError {
   if (Object.hasOwn(LEFT_OUT, type))
     return typeFault(type, `processor [${type}] is not supported: ${LEFT_OUT[type]}`);
-  const nearest = nearestName(type, [...KINDS.keys()]);
+  const nearest = nearestName(type, [...PROCESSORS.keys()]);
   const message = `No processor type exists with name [${type}]${nearest === undefined ? "" : `; did you mean [${nearest}]?`}`;
   return typeFault(type, message);
 }

@@ -167,7 +167,8 @@ export class IngestPipelines implements Component {
 }
 
 /**
- * Names of the processors of ingest pipelines, as nodes list them: shippers look for some of them before they send.
+ * Names of the processors of ingest pipelines, as nodes list them: shippers look for some of them before they send. Those of
+ * all.ts, which only the ingest thread loads; a test compares the two.
  */
 export const PROCESSOR_TYPES: readonly string[] = [
   "append",
