@@ -1,4 +1,7 @@
-/** Filter date: parses a field as the event's time. */
+/**
+ * Filter date: parses a field as the event's time. An event without the field stays as it is and gets no tag, such as one
+ * that `grok` didn't match: only a field that no format fits is a failure.
+ */
 
 import { type DateParser, dateParser } from "#hub/pipeline/formats/date-parser.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";

@@ -584,3 +584,12 @@ test("a csv filter whose first batch is done again takes the same event for the 
   assert.deepEqual(apply({ message: "a,b" }), { a: "a", b: "b" });
   assert.deepEqual(apply({ message: "1,2" }), { a: "1", b: "2" });
 });
+
+test("date leaves an event without its field as it is, so that an event which grok doesn't match has the tag of grok alone", () => {
+  const filters =
+    'grok { match => { "m" => "%{INT:n} %{GREEDYDATA:t}" } } date { match => ["t", "ISO8601"] }';
+  assert.deepEqual(run(filters, { m: "no number" }), [{ m: "no number", tags: ["_grokparsefailure"] }]);
+  assert.deepEqual(run(filters, { m: "5 no time" }), [
+    { m: "5 no time", n: "5", t: "no time", tags: ["_dateparsefailure"] },
+  ]);
+});
