@@ -7,7 +7,8 @@ import { AppError } from "#proto/kit/errors.ts";
 import { recycleBytes, usedBytes } from "#proto/kit/large-bytes.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { gzipBomb } from "#test/support/api/http-client.ts";
-import { BodyReader, GrowingBytes } from "./request-body.ts";
+import { BodyReader, GrowingBytes, MAX_BODIES_BYTES } from "./request-body.ts";
+import { MAX_BODY_BYTES } from "./route.ts";
 
 const MIB = 1024 * 1024;
 
@@ -40,6 +41,18 @@ test("bodies of one owner leave memory for those of others, and it is given back
   const again = await read("user ann");
   assert.equal(again.bytes.length, 60 * MIB);
   for (const body of [other, again]) body.release();
+});
+
+test("the largest body of any route fits into the half of all bodies that one owner gets", async () => {
+  assert.ok(2 * MAX_BODY_BYTES <= MAX_BODIES_BYTES);
+  const reader = new BodyReader(new Metrics());
+  const chunks = Array.from({ length: MAX_BODY_BYTES / MIB }, () => Buffer.alloc(MIB));
+  const message = Object.assign(Readable.from(chunks, { objectMode: false }), {
+    headers: { "content-length": String(MAX_BODY_BYTES) },
+  });
+  const body = await reader.read(message as unknown as IncomingMessage, MAX_BODY_BYTES, "user ann");
+  assert.equal(body.bytes.length, MAX_BODY_BYTES);
+  body.release();
 });
 
 test("what a packed body unpacks to is charged while it unpacks", async () => {

@@ -69,7 +69,10 @@ export class GrowingBytes {
   }
 }
 
-/** Limit of all bodies in memory; a request beyond it is refused with a retryable error. */
+/**
+ * Limit of all bodies in memory; a request beyond it is refused with a retryable error. At least twice MAX_BODY_BYTES
+ * (route.ts), as one owner gets half.
+ */
 export const MAX_BODIES_BYTES = 256 * 1024 * 1024;
 
 /** Bytes that are decompressed at a time. */
@@ -91,7 +94,7 @@ export interface ReadBody {
 const NOTHING: ReadBody = { bytes: Buffer.alloc(0), release() {} };
 
 export class BodyReader {
-  /** An owner is a principal, or without a sign-in an address. One owner may hold half; the largest body fits into that. */
+  /** An owner is a principal, or without a sign-in an address. One owner may hold half. */
   readonly #shares: FairShares;
 
   /** `limitBytes`: of all bodies together. */

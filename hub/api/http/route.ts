@@ -25,7 +25,10 @@ export interface Route {
   readonly takesAnyParams?: boolean;
   /** True: the query may contain credentials. `handle` reads it from `uri`, and logs name the path pattern instead. */
   readonly hasSecretUri?: boolean;
-  /** The right that the route needs; several: all of them; none: a sign-in is enough. */
+  /**
+   * The right that the route needs; several: all of them; none: a sign-in is enough. Which roles have it: ROLE_ACTIONS in
+   * hub/auth/accounts/principal.ts.
+   */
   readonly action: Action | readonly Action[];
   /** "anybody": without a sign-in. "person": not with a key or token. Absent: every principal with the rights. */
   readonly caller?: "anybody" | "person";
@@ -122,7 +125,10 @@ function checkedBody<T extends TSchema>(schema: T, body: unknown): NoInfer<Stati
 }
 
 const MIB = 1024 * 1024;
-/** Largest body of any route: http.max_content_length of 6.5. */
+/**
+ * Largest body of any route: http.max_content_length of 6.5. At most half of MAX_BODIES_BYTES (request-body.ts), which is what
+ * one owner gets: a larger body would be refused as overloaded, whatever its route allows.
+ */
 export const MAX_BODY_BYTES = 100 * MIB;
 /** Searches may list many ids and terms, definitions of indices many fields. */
 const LARGE_BODY_BYTES = 10 * MIB;
