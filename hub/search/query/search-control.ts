@@ -36,7 +36,10 @@ export class SearchControl implements Turn {
   #slices = 0;
   #timedOut = false;
 
-  /** `timeoutMs` undefined: no limit. `heap`: share of the heap in use. Throws memory_limit if there is none left. */
+  /**
+   * `timeoutMs` undefined: no limit; what decides it: `SearchRequest.timeoutMs` (request/search-request.ts). `heap`: share of
+   * the heap in use. Throws memory_limit if there is none left.
+   */
   constructor(clock: Clock, signal: AbortSignal, timeoutMs: number | undefined, heap = heapShare) {
     const nowMs = clock.monotonic();
     this.#clock = clock;

@@ -52,7 +52,10 @@ export interface SearchRequest {
   readonly trackTotalHits: boolean | number;
   /** Documents per shard after which it stops; 0: none. */
   readonly terminateAfter: number;
-  /** Undefined: no limit. */
+  /**
+   * Undefined: no limit. `timeout` of the body, into which `timedBody` (hub/api/routes/search/run-search.ts) has put the
+   * usual one where it has none. `collectShards` (phases/collect.ts) makes the SearchControl that keeps to it.
+   */
   readonly timeoutMs: number | undefined;
   readonly aggregations: AggregationTree;
   /** True if shards of an index on one thread are best searched as one: for the aggregations alone. */
