@@ -74,7 +74,7 @@ export const nodesTable: CatTable = {
       ip: node.host,
       port: node.transportAddress.slice(node.transportAddress.lastIndexOf(":") + 1),
       http_address: node.httpAddress,
-      // Only for this node; the load of another node is in that node's metrics.
+      // Only of this node, which is the first; the load of another one is in its metrics.
       ...(at === 0 && ownLoad(api)),
       ...statistics(node),
       version: api.compatVersion,
@@ -88,7 +88,7 @@ export const nodesTable: CatTable = {
   },
 };
 
-/** Cells that no table shows unless they are named: a thread of shards that hangs doesn't hold up the others. */
+/** Returns what makes the cells of STATISTICS. Only a request that names one of them waits for all hosts of shards. */
 async function statisticsOf(api: ApiContext, request: ApiRequest): Promise<(node: NodeInfo) => Row> {
   if (!namesColumn(request, STATISTICS)) return () => ({});
   const open = api.indices.all().filter(({ state }) => state === "open");
@@ -167,7 +167,7 @@ export const nodeAttributesTable: CatTable = {
       Object.entries(node.attributes).map(([attr, value]) => ({
         node: node.name,
         id: node.id,
-        pid: at === 0 ? process.pid : null,
+        pid: at === 0 ? process.pid : null, // this node is the first
         host: node.host,
         ip: node.host,
         port: node.transportAddress.split(":").at(-1),
