@@ -25,7 +25,7 @@ import { followLosses, LogLosses } from "#hub/node/wiring/log-loss.ts";
 import { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { makePlacer } from "#hub/node/wiring/placement.ts";
 import { logServices, reconcile, refuseIncompleteCopies } from "#hub/node/wiring/shard-log.ts";
-import { retentionRules } from "#hub/node/wiring/shards.ts";
+import { retentionRules } from "#hub/node/wiring/upkeep.ts";
 import { HUB_HEALTH } from "#hub/saved/sample-objects.ts";
 import { SavedObjects } from "#hub/saved/saved-objects.ts";
 import { ProcessedFloor } from "#hub/upkeep/log-janitor.ts";

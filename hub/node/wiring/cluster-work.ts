@@ -19,7 +19,7 @@ import { laterOf, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import type { ClusterNode } from "./cluster.ts";
 import type { Pipelines } from "./pipelines.ts";
-import { wireLifecycles, wireRetention } from "./shards.ts";
+import { wireLifecycles, wireRetention } from "./upkeep.ts";
 
 /** nats-server may rewrite one of its files when it purges a part of it: all messages of such a file must be processed. */
 const LEAST_KEPT_BYTES = 8 * MIB;

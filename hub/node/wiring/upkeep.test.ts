@@ -7,7 +7,8 @@ import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
-import { makeCatalog, wireRetention } from "./shards.ts";
+import { makeCatalog } from "./shards.ts";
+import { wireRetention } from "./upkeep.ts";
 
 test("retention deletes the index that it has looked at, not a new one of its name", async (t) => {
   const log = silentLogger();
