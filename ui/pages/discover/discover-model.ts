@@ -48,10 +48,17 @@ export class DiscoverModel {
   histogram: Histogram | undefined;
   fields: FieldCatalogue | undefined;
   indexNames: readonly string[] = [];
+  /**
+   * Why the search failed, shown in the box above the rows (discover-results.ts). A refused query is shown twice: there, and
+   * as `queryFault`.
+   */
   fault: HubError | undefined;
   /** Of the index pattern, as it is saved. */
   formats: FieldFormats = new Map();
-  /** Offset of the fault in the query, if the hub reports one. */
+  /**
+   * The same where it names a position in the query, also of single shards: shown below the query bar
+   * (components/controls/query-bar.ts), which marks the position. That bar finds most faults itself, before a search.
+   */
   queryFault: QueryFault | undefined;
   warning: string | undefined;
   /** Where the range is empty: ms of the newest line that matches outside of it. */
