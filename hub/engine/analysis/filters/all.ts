@@ -1,4 +1,13 @@
-/** The token filters by the names that settings have for them. Positions stay as they are, so removed tokens leave gaps. */
+/**
+ * The token filters by the names that settings have for them. Positions stay as they are, so removed tokens leave gaps.
+ *
+ * A new one is a `FilterMaker` (../parts/token.ts) in the file of its kind, and a line in TOKEN_FILTERS. Three sets below it
+ * name the filters of a kind:
+ *
+ * - NORMALIZER_FILTERS, if it works character by character: normalizers refuse all others;
+ * - WORDWISE_FILTERS, if each token depends on one word alone: a long text is then analyzed piece by piece;
+ * - KEYWORD_FILTERS, if it stems, or reads or sets which tokens stemmers leave as they are: `_analyze` then shows that.
+ */
 
 import {
   type Options,
