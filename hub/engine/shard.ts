@@ -1,7 +1,7 @@
 /**
- * A shard: the fold of its part of the log into searchable segments. `apply` takes messages in order and drops repeated
- * ones; `refresh` makes them visible; `commit` makes them durable together with their position. Everything is
- * synchronous and runs on one thread; searchers read immutable snapshots.
+ * A shard: stores the documents of its part of the log in segments. `apply` takes messages in order and drops repeated ones;
+ * `refresh` makes their documents visible to searches; `commit` makes them durable together with the position in the log.
+ * Everything is synchronous and runs on one thread; searchers read immutable snapshots.
  */
 
 import { mkdirSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** The entry point of a host's thread: runs a host over the port to the front. */
+/** Runs a host in this thread, over the port to the front. The thread's entry point, shard-host-thread.ts, calls it. */
 
 import { parentPort, workerData } from "node:worker_threads";
 import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";

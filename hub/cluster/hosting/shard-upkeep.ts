@@ -19,9 +19,9 @@ export interface ShardUpkeepOptions {
   readonly onReopened: () => void;
 }
 
-/** Message bytes after which a commit doesn't wait for its interval. */
+/** Message bytes after which a commit of all changed shards doesn't wait for COMMIT_EVERY_MS. */
 const COMMIT_BYTES = 32 * 1024 * 1024;
-/** A restart reads the log again from the last commit on, up to this much. A commit costs several file syncs. */
+/** Time between commits. A restart reads the log again from the last commit on. A commit costs several file syncs. */
 const COMMIT_EVERY_MS = 5_000;
 const TICK_MS = 100;
 /** Pause between two slices of other work, in which searches and writes get their turns. */
@@ -56,7 +56,10 @@ export class ShardUpkeep {
     return this.#tick(signal);
   }
 
-  /** Records the bytes of a message that the next commit covers; 1 for a message of another host. */
+  /**
+   * Records the bytes of a message that the next commit covers. For messages to shards of other hosts, of which this host gets
+   * the position alone: 1, so that a commit stores the position after the usual time.
+   */
   applied(bytes: number): void {
     this.#uncommittedBytes += bytes;
   }

@@ -1,4 +1,7 @@
-/** The kinds of fields that each aggregation takes, as `_nodes` lists them, apart from the aggregations' code. */
+/**
+ * The kinds of fields that each aggregation takes, which `_nodes` lists. They are apart from the aggregations' own files because the
+ * front doesn't load those.
+ */
 
 import type { JsonObject } from "#proto/kit/json.ts";
 
