@@ -1,4 +1,4 @@
-/** `terms`: documents by the values of a field, the most frequent first. */
+/** `terms`: documents by the values of a field, the most frequent first. By several fields: composite/multi-terms.ts. */
 
 import {
   mergeTerms,
