@@ -34,7 +34,7 @@ export interface FleetOptions {
 }
 
 const PUBLISH_EVERY_MS = 1_000;
-/** An agent silent for this long is shown as lost. */
+/** An agent silent for this long is shown as lost: three of its reports (agent/status.ts) are missing. */
 const LOST_AFTER_MS = 35_000;
 /** A silent agent is forgotten after this time. */
 const FORGET_AFTER_MS = 7 * DAY_MS;

@@ -12,7 +12,7 @@ import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 import { loadSamples, type SampleOutcome } from "./sample-objects.ts";
 import { SavedHistory } from "./saved-history.ts";
 
-/** The types of saved objects. */
+/** The types of saved objects. The dashboard's list of them: `SavedType` in ui/services/hub/saved-client.ts. */
 export const SAVED_TYPES = ["search", "visualisation", "dashboard", "data-view"] as const;
 
 /** A saved object as readers get it. */

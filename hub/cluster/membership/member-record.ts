@@ -9,9 +9,10 @@ export const MEMBERS_BUCKET = "nodes";
 export const MEMBER_PREFIX = "node.";
 
 /**
- * Time for which a renewal keeps a member. A dead hub is replaced after STILLNESS (`lease.ts`) times as long, as
- * `MemberDirectory.isStill` measures and `PartitionAllocator.sweep` acts on; its lines are searchable within 15 s. JetStream
- * may take up to 9 s to elect a leader: no member can renew then, nor be marked as lost.
+ * Time for which a renewal keeps a member. `Membership` renews RENEWALS (`lease.ts`) times in it, every 2 s. A dead hub is
+ * replaced after STILLNESS (`lease.ts`) times as long, as `MemberDirectory.isStill` measures and `PartitionAllocator.sweep`
+ * acts on; its lines are searchable within 15 s. JetStream may take up to 9 s to elect a leader: no member can renew then,
+ * nor be marked as lost.
  */
 export const MEMBER_LEASE_MS = 8_000;
 

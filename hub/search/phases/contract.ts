@@ -58,7 +58,10 @@ export interface SearchCursor {
   readonly doc: number;
 }
 
-/** A shard that could not be searched. */
+/**
+ * A shard that could not be searched: its search threw (`Collector.add` in collect.ts), its host didn't answer (ask-hosts.ts),
+ * or no other copy of it answered either (hub/host/copies/chosen-copies.ts).
+ */
 export interface ShardFailure {
   readonly index: string;
   readonly indexUuid: string;
@@ -68,6 +71,7 @@ export interface ShardFailure {
 
 export interface SearchResponse {
   readonly tookMs: number;
+  /** The time of the request was over before all was searched, see SearchControl. */
   readonly timedOut: boolean;
   /** Only with terminate_after. */
   readonly terminatedEarly: boolean | undefined;
