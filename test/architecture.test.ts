@@ -9,6 +9,7 @@ import {
   importsOf,
   layerFaults,
   loadedWith,
+  namedFiles,
   namedPaths,
   partOf,
   type Sources,
@@ -106,6 +107,35 @@ test("CONTRIBUTING.md and README.md name no path that is missing", () => {
       page,
     );
   }
+});
+
+test("comments and READMEs name no file that is missing", () => {
+  const pages = globSync("{proto,agent,hub,ui,deploy,test}/**/{*.ts,README.md}", {
+    cwd: ROOT,
+    exclude: ["test/architecture.test.ts", "ui/dist/**", "test/artefacts/**"],
+  });
+  const files = pages.map((path) => `/${path}`);
+  const found = new Map<string, boolean>();
+  const isThere = (name: string): boolean => {
+    const known = found.get(name);
+    if (known !== undefined) return known;
+    const isPath = /^(?:proto|agent|hub|ui|deploy|test)\//.test(name);
+    const isFound = isPath ? files.includes(`/${name}`) : files.some((path) => path.endsWith(`/${name}`));
+    found.set(name, isFound);
+    return isFound;
+  };
+  const missing = pages.flatMap((path) =>
+    namedFiles(readFileSync(join(ROOT, path), "utf8"), path.endsWith(".md"))
+      .filter((name) => !isThere(name))
+      .map((name) => `${path}: ${name}`),
+  );
+  assert.deepEqual(missing, []);
+});
+
+test("the files that comments name are found, not those of imports and texts", () => {
+  const source = `/** See hub/a.ts, and b/c.test.ts. */\nimport "./d.ts"; // as e.ts\nconst f = "g.ts";`;
+  assert.deepEqual(namedFiles(source, false), ["hub/a.ts", "b/c.test.ts", "e.ts"]);
+  assert.deepEqual(namedFiles("In `h.ts` and `x/i.ts`", true), ["h.ts", "x/i.ts"]);
 });
 
 const PLANTED: readonly (readonly [what: string, files: Readonly<Record<string, string>>, fault: RegExp])[] =

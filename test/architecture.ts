@@ -183,6 +183,17 @@ export function namedPaths(markdown: string): string[] {
   return quoted.filter((text) => /^(proto|agent|hub|ui|deploy|test|docs)\/[\w./-]*$/.test(text));
 }
 
+/**
+ * Returns the TypeScript files that the comments of a source name, or for a page of Markdown its whole text: by their path, or by
+ * its end ("membership/member-record.ts").
+ */
+export function namedFiles(text: string, isPage: boolean): string[] {
+  const comments = isPage ? text : [...text.matchAll(/\/\*[\s\S]*?\*\/|\/\/.*/g)].join("\n");
+  return [
+    ...comments.matchAll(/(?<![\w/.#:-])(?:[\w-]+\/)*[\w-]+(?:\.test|\.long\.test)?\.ts(?![\w/])/g),
+  ].map(String);
+}
+
 /** Returns the order as text: each part with the parts it may import, then its folders from top to bottom. */
 export function printedOrder(): string {
   const lines = Object.entries(PARTS).flatMap(([part, below]) => [

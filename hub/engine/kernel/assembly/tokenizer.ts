@@ -1,7 +1,7 @@
 /**
  * The standard tokenizer with lower case over ASCII, 16 bytes at a time. Bytes become classes by two table look-ups
  * (Langdale and Lemire, "Parsing gigabytes of JSON per second"), classes bit masks, and a word is a run of ones. The
- * twin is analysis/ascii-tokenizer.ts.
+ * twin is analysis/tokenizers/ascii-tokenizer.ts.
  */
 
 import { at, reserve } from "./buffer";

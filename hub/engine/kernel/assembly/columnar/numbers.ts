@@ -1,4 +1,4 @@
-/** Whole numbers as planes of bytes. The twin is test/oracles/engine/columnar/number-planes.ts. */
+/** Whole numbers as planes of bytes. The twin is test/oracles/engine/columnar/number-writer.ts. */
 
 import { end, length, reserve, setLength } from "../buffer";
 import { putByte, putNumber } from "./output";
