@@ -9,6 +9,7 @@ import {
   importsOf,
   layerFaults,
   loadedWith,
+  namedExports,
   namedFiles,
   namedPaths,
   partOf,
@@ -107,6 +108,26 @@ test("CONTRIBUTING.md and README.md name no path that is missing", () => {
       page,
     );
   }
+});
+
+test("names that ARCHITECTURE.md and CONTRIBUTING.md give with their file are in it", () => {
+  for (const page of ["ARCHITECTURE.md", "CONTRIBUTING.md"]) {
+    const named = namedExports(readFileSync(join(ROOT, page), "utf8"));
+    assert.ok(named.length >= 10, "the search is blind");
+    const missing = named.filter(
+      ({ name, file }) =>
+        !readFileSync(join(ROOT, file), "utf8")
+          .split(/[^\w#]+/)
+          .includes(name),
+    );
+    assert.deepEqual(missing, [], page);
+  }
+  const text = "`Shard.apply`\n(`hub/a.ts`), `Host.#follow` in `hub/b.ts`, `c` and `hub/d.ts`";
+  const found = [
+    { name: "apply", file: "hub/a.ts" },
+    { name: "#follow", file: "hub/b.ts" },
+  ];
+  assert.deepEqual(namedExports(text), found);
 });
 
 test("comments and READMEs name no file that is missing", () => {

@@ -183,6 +183,15 @@ export function namedPaths(markdown: string): string[] {
   return quoted.filter((text) => /^(proto|agent|hub|ui|deploy|test|docs)\/[\w./-]*$/.test(text));
 }
 
+/** Returns the names that a page says to be in a file, with that file: "`Shard.apply` (`hub/engine/shard.ts`)". */
+export function namedExports(markdown: string): { readonly name: string; readonly file: string }[] {
+  const text = markdown.replace(/\s+/g, " ");
+  const pairs = text.matchAll(
+    /`[\w.]*?(#?\w+)` (?:in |of |\()`((?:proto|agent|hub|ui|deploy|test)\/[\w./-]+\.ts)`/g,
+  );
+  return [...pairs].map(([, name, file]) => ({ name: name!, file: file! }));
+}
+
 /**
  * Returns the TypeScript files that the comments of a source name, or for a page of Markdown its whole text: by their path, or by
  * its end ("membership/member-record.ts").
