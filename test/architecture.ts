@@ -193,8 +193,8 @@ export function namedExports(markdown: string): { readonly name: string; readonl
 }
 
 /**
- * Returns the TypeScript files that the comments of a source name, or for a page of Markdown its whole text: by their path, or by
- * its end ("membership/member-record.ts").
+ * Returns the TypeScript files that the comments of a source name, or for a page of Markdown its whole text: by their
+ * path, or by its end ("membership/member-record.ts").
  */
 export function namedFiles(text: string, isPage: boolean): string[] {
   const comments = isPage ? text : [...text.matchAll(/\/\*[\s\S]*?\*\/|\/\/.*/g)].join("\n");

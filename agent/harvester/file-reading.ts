@@ -1,6 +1,6 @@
 /**
- * Reads an open file and sends what it read. Each read (`fetch`) starts with bytes that were read before, and compares them with
- * their fingerprint: this is how a truncated or rewritten file is detected.
+ * Reads an open file and sends what it read. Each read (`fetch`) starts with bytes that were read before, and compares
+ * them with their fingerprint: this is how a truncated or rewritten file is detected.
  */
 
 import { readSync } from "node:fs";

@@ -3,9 +3,9 @@
  * together. The age of an index is that of its last document. The newest index of a pattern is never deleted for
  * size, as it receives the writes.
  *
- * Only the hub that has the duties runs it (`duties` in hub/node/wiring/cluster-work.ts). It deletes an index from the catalog;
- * the files go where each hub follows the catalog (`ShardHost.#follow`, hub/cluster/hosting/shard-host.ts). Deletion by a
- * lifecycle policy: lifecycles.ts. Purging the log: log-janitor.ts.
+ * Only the hub that has the duties runs it (`duties` in hub/node/wiring/cluster-work.ts). It deletes an index from the
+ * catalog; the files go where each hub follows the catalog (`ShardHost.#follow`, hub/cluster/hosting/shard-host.ts).
+ * Deletion by a lifecycle policy: lifecycles.ts. Purging the log: log-janitor.ts.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";

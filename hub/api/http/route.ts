@@ -126,8 +126,8 @@ function checkedBody<T extends TSchema>(schema: T, body: unknown): NoInfer<Stati
 
 const MIB = 1024 * 1024;
 /**
- * Largest body of any route: http.max_content_length of 6.5. At most half of MAX_BODIES_BYTES (request-body.ts), which is what
- * one owner gets: a larger body would be refused as overloaded, whatever its route allows.
+ * Largest body of any route: http.max_content_length of 6.5. At most half of MAX_BODIES_BYTES (request-body.ts), which is
+ * what one owner gets: a larger body would be refused as overloaded, whatever its route allows.
  */
 export const MAX_BODY_BYTES = 100 * MIB;
 /** Searches may list many ids and terms, definitions of indices many fields. */

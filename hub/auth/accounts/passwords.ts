@@ -29,8 +29,8 @@ const PARALLEL = 2;
 /** Maximum number of waiting calls; more mean that the sign-in page is being flooded. */
 const MAX_WAITING = 64;
 /**
- * NIST SP 800-63B section 3.1.1.2: at least 8, here 10 because there is no second factor. Forms name it: ui/pages/access/users.ts
- * and account.ts, hub/api/routes/auth/sign-in-pages.ts.
+ * NIST SP 800-63B section 3.1.1.2: at least 8, here 10 because there is no second factor. Forms name it:
+ * ui/pages/access/users.ts and account.ts, hub/api/routes/auth/sign-in-pages.ts.
  */
 const MIN_LENGTH = 10;
 /** Longest password accepted, characters. */

@@ -57,8 +57,8 @@ export class ShardUpkeep {
   }
 
   /**
-   * Records the bytes of a message that the next commit covers. For messages to shards of other hosts, of which this host gets
-   * the position alone: 1, so that a commit stores the position after the usual time.
+   * Records the bytes of a message that the next commit covers. For messages to shards of other hosts, of which this host
+   * gets the position alone: 1, so that a commit stores the position after the usual time.
    */
   applied(bytes: number): void {
     this.#uncommittedBytes += bytes;

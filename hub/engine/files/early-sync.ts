@@ -1,7 +1,7 @@
 /**
  * Makes files durable while the thread continues. Writing a segment only copies it to the system's memory; the disk takes
- * longer. A commit that had to wait for the disk for all of its segments would hold the thread for that time, although the disk was
- * idle before.
+ * longer. A commit that had to wait for the disk for all of its segments would hold the thread for that time, although
+ * the disk was idle before.
  */
 
 import { close, fsync, openSync } from "node:fs";

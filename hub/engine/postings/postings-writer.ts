@@ -1,8 +1,8 @@
 /**
  * Postings of one term as bytes: headers of full blocks, packed blocks of 128, a tail of varints, then positions.
  * Grammar: hub/engine/README.md, which names everything that writes or reads them. hub/engine/kernel/assembly/postings.ts
- * writes the same bytes for nearly all segments; this file does for merges that the kernel's memory is too small for, and in tests
- * of the kernel.
+ * writes the same bytes for nearly all segments; this file does for merges that the kernel's memory is too small for, and
+ * in tests of the kernel.
  */
 
 import { type ByteBuffer, grown, writeU32 } from "#hub/engine/bytes/byte-buffer.ts";

@@ -1,7 +1,8 @@
 /**
- * Sends the calls of a search to other hubs early. The merging host, which combines the results of all hubs, sends them only once
- * it has got and parsed the search; the front knows the shards of other hubs before that and sends the same calls itself. If the host
- * then sends the same call, byte for byte, it gets the answer that is under way; any other call is sent as usual.
+ * Sends the calls of a search to other hubs early. The merging host, which combines the results of all hubs, sends them
+ * only once it has got and parsed the search; the front knows the shards of other hubs before that and sends the same
+ * calls itself. If the host then sends the same call, byte for byte, it gets the answer that is under way; any other call
+ * is sent as usual.
  */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";

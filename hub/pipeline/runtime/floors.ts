@@ -7,9 +7,9 @@
  * | of a hub | the partitions that the hub had when it stored it, or that it gave away then; the next one replaces it | every few seconds, when partitions are given away, and at the end |
  * | of the purge | all partitions | before messages are removed from RAW, and when a hub takes over their removal: an older version noted nothing |
  *
- * When the partitions of a hub change, its next floor replaces the one that held for the partitions it gave away. These may then
- * have no hub's floor, but the floor of the purge holds for them as well: only processed messages are removed. A reader whose
- * next message was removed loads the floors again, as the removal may be newer than the floors it has.
+ * When the partitions of a hub change, its next floor replaces the one that held for the partitions it gave away. These
+ * may then have no hub's floor, but the floor of the purge holds for them as well: only processed messages are removed. A
+ * reader whose next message was removed loads the floors again, as the removal may be newer than the floors it has.
  */
 
 import { AppError } from "#proto/kit/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * The kinds of fields that each aggregation takes, which `_nodes` lists. They are apart from the aggregations' own files because the
- * front doesn't load those.
+ * The kinds of fields that each aggregation takes, which `_nodes` lists. They are apart from the aggregations' own files
+ * because the front doesn't load those.
  */
 
 import type { JsonObject } from "#proto/kit/json.ts";

@@ -1,4 +1,7 @@
-/** Merges what hosts found to one answer, on the merging host or the only one. The hits of the answer are fetched after that. */
+/**
+ * Merges what hosts found to one answer, on the merging host or the only one. The hits of the answer are fetched after
+ * that.
+ */
 
 import { BucketBudget } from "#hub/search/aggregations/tree/aggregation.ts";
 import { mergeTree, renderTree } from "#hub/search/aggregations/tree/aggregation-tree.ts";

@@ -5,9 +5,10 @@
  * that a short one doesn't wait for long ones; now and then it is the one that has waited longest.
  *
  * While documents are written and the machine has more work than CPUs, long searches rest, so that the threads that write
- * documents get the CPU. Each time long searches have used WRITING_SLICE_MS together, a single one rests for as long as it
- * ran, several for three times as long: a single one uses at most half of the thread, several a quarter. A search is long once
- * it has used its part of LONG_MS, which all waiting searches share: otherwise many short searches would never rest.
+ * documents get the CPU. Each time long searches have used WRITING_SLICE_MS together, a single one rests for as long as
+ * it ran, several for three times as long: a single one uses at most half of the thread, several a quarter. A search is
+ * long once it has used its part of LONG_MS, which all waiting searches share: otherwise many short searches would never
+ * rest.
  */
 
 import { ThreadContention } from "./thread-contention.ts";

@@ -585,7 +585,7 @@ test("a csv filter whose first batch is done again takes the same event for the 
   assert.deepEqual(apply({ message: "1,2" }), { a: "1", b: "2" });
 });
 
-test("date leaves an event without its field as it is, so that an event which grok doesn't match has the tag of grok alone", () => {
+test("date sets no tag where its field is absent: a line without a match has the tag of grok alone", () => {
   const filters =
     'grok { match => { "m" => "%{INT:n} %{GREEDYDATA:t}" } } date { match => ["t", "ISO8601"] }';
   assert.deepEqual(run(filters, { m: "no number" }), [{ m: "no number", tags: ["_grokparsefailure"] }]);

@@ -1,6 +1,6 @@
 /**
- * `multi_terms`: documents by the values of several fields together, the most frequent first. It is beside `composite` because it
- * reads and combines its fields with that one's code; buckets are chosen and merged as those of `terms`.
+ * `multi_terms`: documents by the values of several fields together, the most frequent first. It is beside `composite`
+ * because it reads and combines its fields with that one's code; buckets are chosen and merged as those of `terms`.
  */
 
 import { columnKind } from "#hub/engine/mapping/field.ts";
