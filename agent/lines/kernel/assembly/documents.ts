@@ -42,7 +42,7 @@ let idSource: u64 = 0;
 /** Where `escape` stopped in the text. */
 let stopped: usize = 0;
 
-/** Takes the texts that the following documents share; they lie at `at`, one after the other. */
+/** Takes the texts that the following documents share; they are at `at`, one after the other. */
 export function setTemplate(at: usize, head: usize, middle: usize, tail: usize, source: u32): void {
   template = at;
   headBytes = head;
@@ -121,7 +121,7 @@ function document(from: usize, end: usize, offset: u64, limit: usize, isLine: bo
 }
 
 /**
- * Writes text as the inside of a JSON string. A line ends at its line feed, which is passed. Bytes that are no UTF-8
+ * Writes text as the inside of a JSON string. A line ends at its line feed, which is passed. Bytes that aren't UTF-8
  * become U+FFFD as in the Encoding Standard. Returns where it ends, 0 if it doesn't fit; `stopped` is after the text.
  */
 function escape(from: usize, end: usize, to: usize, limit: usize, isLine: bool): usize {

@@ -21,10 +21,10 @@ export function end(buffer: usize): usize {
   return load<u32>(buffer, BUFFER_AT) + load<u32>(buffer, BUFFER_LENGTH);
 }
 
-/** Notes that the bytes up to `place` are in use. */
+/** Records that the bytes up to `address` are in use. */
 @inline
-export function setEnd(buffer: usize, place: usize): void {
-  store<u32>(buffer, (place - load<u32>(buffer, BUFFER_AT)) as u32, BUFFER_LENGTH);
+export function setEnd(buffer: usize, address: usize): void {
+  store<u32>(buffer, (address - load<u32>(buffer, BUFFER_AT)) as u32, BUFFER_LENGTH);
 }
 
 @inline
@@ -37,15 +37,15 @@ export function setLength(buffer: usize, bytes: u32): void {
   store<u32>(buffer, bytes, BUFFER_LENGTH);
 }
 
-/** Writes a varint at `place`, which has room; returns the place after it. */
-export function putVarint(place: usize, value: u32): usize {
+/** Writes a varint at `address`, which has enough space; returns the address after it. */
+export function putVarint(address: usize, value: u32): usize {
   let rest = value;
   while (rest >= 0x80) {
-    store<u8>(place++, (rest & 0x7f) | 0x80);
+    store<u8>(address++, (rest & 0x7f) | 0x80);
     rest >>>= 7;
   }
-  store<u8>(place++, rest);
-  return place;
+  store<u8>(address++, rest);
+  return address;
 }
 
 /** Appends a number to a list of u32, growing it where needed. */

@@ -1,6 +1,6 @@
 /**
- * Documents of runs of blocks, chosen by their ordinals. All places are the host's; nothing outlives a call. The twin is
- * columns/block-column.ts.
+ * Documents of runs of blocks, chosen by their ordinals. All addresses come from the host; no state is kept between
+ * calls. The twin is columns/block-column.ts.
  */
 
 import { docsOf, isEmpty, MODE_EMPTY, presenceOf } from "./column";
@@ -75,7 +75,7 @@ export function chooseInBlock(
     }
     while (bits !== 0) {
       const lowest = bits & -bits;
-      // What stands after the block's numbers is of others; only damage leads there.
+      // What is after the block's numbers belongs to others; only damage leads there.
       const ordinal = min(first + load<u32>(numbers + ((rank + popcnt(have & (lowest - 1))) << 2)) * stride, ordinals - 1);
       store<u32>(docs + at, base + from + ctz(lowest));
       store<u32>(chosen + at, ordinal);

@@ -1,6 +1,6 @@
 /**
- * Blocks of columns: unpacked, compared with bounds. Runs of blocks are done by one call. All places are
- * the host's; nothing outlives a call. The twin is columns/block-column.ts.
+ * Blocks of columns: unpacked, compared with bounds. Runs of blocks are done by one call. All addresses come from the
+ * host; no state is kept between calls. The twin is columns/block-column.ts.
  */
 
 import {
@@ -168,23 +168,23 @@ function rangeMask(numbers: usize, count: u32, low: u32, high: u32, mask: usize)
 }
 
 /**
- * Moves bit i of the 32 words at `mask` to the place of the i-th bit set of those at `presence`. `room` has 32 words and two
- * more.
+ * Moves bit i of the 32 words at `mask` to the position of the i-th bit set of those at `presence`. `workspace` has 32 words
+ * and two more.
  */
-function spreadMask(mask: usize, presence: usize, room: usize): void {
-  memory.copy(room, mask, MASK_BYTES);
+function spreadMask(mask: usize, presence: usize, workspace: usize): void {
+  memory.copy(workspace, mask, MASK_BYTES);
   let index: u32 = 0;
   for (let at: usize = 0; at < (MASK_BYTES as usize); at += 4) {
-    let places = load<u32>(presence + at);
-    const count = <u32>popcnt(places);
-    let bits = (load<u64>(room + ((index >>> 5) << 2)) >>> (index & 31)) & (((<u64>1) << count) - 1);
+    let addresses = load<u32>(presence + at);
+    const count = <u32>popcnt(addresses);
+    let bits = (load<u64>(workspace + ((index >>> 5) << 2)) >>> (index & 31)) & (((<u64>1) << count) - 1);
     index += count;
     let word: u32 = 0;
     // Most often a few documents are meant, and whole words of them aren't.
     while (bits !== 0) {
-      const lowest = places & -places;
+      const lowest = addresses & -addresses;
       if ((bits & 1) !== 0) word |= lowest;
-      places ^= lowest;
+      addresses ^= lowest;
       bits >>>= 1;
     }
     store<u32>(mask + at, word);
@@ -247,7 +247,7 @@ export function isEmpty(mask: usize): bool {
  */
 export function matchBlocks(run: usize, first: u32, from: f64, to: f64, narrow: u32, words: usize): u32 {
   const blocks = load<u32>(run, RUN_BLOCKS);
-  const room = load<u32>(run, RUN_ROOM) as usize;
+  const workspace = load<u32>(run, RUN_ROOM) as usize;
   for (let block = first; block < blocks; block++) {
     const out = words + block * MASK_BYTES;
     if (narrow === 0) {
@@ -255,9 +255,9 @@ export function matchBlocks(run: usize, first: u32, from: f64, to: f64, narrow: 
       continue;
     }
     if (isEmpty(out)) continue;
-    if (!matchBlock(run, block, from, to, room)) return block;
+    if (!matchBlock(run, block, from, to, workspace)) return block;
     for (let at: usize = 0; at < (MASK_BYTES as usize); at += 16)
-      v128.store(out + at, v128.and(v128.load(out + at), v128.load(room + at)));
+      v128.store(out + at, v128.and(v128.load(out + at), v128.load(workspace + at)));
   }
   return blocks;
 }

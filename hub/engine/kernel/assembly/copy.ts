@@ -6,7 +6,7 @@
 const LONG_BYTES: u32 = 512;
 
 /**
- * Copies `count` bytes between places that don't overlap. Reads up to 15 bytes after those of `from` and writes as many
+ * Copies `count` bytes between addresses that don't overlap. Reads up to 15 bytes after those of `from` and writes as many
  * after those of `to`.
  */
 export function copyShort(to: usize, from: usize, count: u32): void {

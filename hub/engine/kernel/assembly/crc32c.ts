@@ -6,7 +6,7 @@ import { scratch } from "./scratch";
 
 const POLYNOMIAL: u32 = 0x82f6_3b78;
 
-/** Tables: number k gives the effect of a byte k places before the end of a group. */
+/** Tables: number k gives the effect of a byte k positions before the end of a group. */
 const TABLES: u32 = 16;
 const TABLE_BYTES: u32 = 1024;
 
@@ -19,9 +19,9 @@ export function makeCrcTables(): void {
     for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ POLYNOMIAL : crc >>> 1;
     store<u32>(table + byte * 4, crc);
   }
-  for (let place: u32 = 256; place < TABLES * 256; place++) {
-    const crc = load<u32>(table + (place - 256) * 4);
-    store<u32>(table + place * 4, load<u32>(table + (crc & 255) * 4) ^ (crc >>> 8));
+  for (let index: u32 = 256; index < TABLES * 256; index++) {
+    const crc = load<u32>(table + (index - 256) * 4);
+    store<u32>(table + index * 4, load<u32>(table + (crc & 255) * 4) ^ (crc >>> 8));
   }
 }
 
@@ -29,17 +29,17 @@ export function makeCrcTables(): void {
 export function crc32c(bytes: usize, count: u32, crc: u32): u32 {
   const table = at(scratch + SCRATCH_CRC);
   let c = ~crc;
-  let place = bytes;
+  let address = bytes;
   let left = count;
   for (; left >= 16; left -= 16) {
     c =
-      fold(table, 12, load<u32>(place) ^ c) ^
-      fold(table, 8, load<u32>(place, 4)) ^
-      fold(table, 4, load<u32>(place, 8)) ^
-      fold(table, 0, load<u32>(place, 12));
-    place += 16;
+      fold(table, 12, load<u32>(address) ^ c) ^
+      fold(table, 8, load<u32>(address, 4)) ^
+      fold(table, 4, load<u32>(address, 8)) ^
+      fold(table, 0, load<u32>(address, 12));
+    address += 16;
   }
-  for (; left > 0; left--) c = load<u32>(table + ((c ^ (load<u8>(place++) as u32)) & 255) * 4) ^ (c >>> 8);
+  for (; left > 0; left--) c = load<u32>(table + ((c ^ (load<u8>(address++) as u32)) & 255) * 4) ^ (c >>> 8);
   return ~c;
 }
 

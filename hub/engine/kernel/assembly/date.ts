@@ -31,12 +31,12 @@ export function readDate(text: usize, count: u32): bool {
 
 /** Fraction and zone. */
 function readRest(text: usize, from: u32, count: u32): bool {
-  let place = from;
-  if (place < count && load<u8>(text + place) === 0x2e) {
+  let offset = from;
+  if (offset < count && load<u8>(text + offset) === 0x2e) {
     let digits: u32 = 0;
     let milli: u32 = 0;
-    for (place++; place < count; place++) {
-      const digit = (load<u8>(text + place) as u32) - 48;
+    for (offset++; offset < count; offset++) {
+      const digit = (load<u8>(text + offset) as u32) - 48;
       if (digit > 9) break;
       if (digits++ < 3) milli = milli * 10 + digit;
     }
@@ -44,13 +44,13 @@ function readRest(text: usize, from: u32, count: u32): bool {
     for (let missing = digits; missing < 3; missing++) milli *= 10;
     timeMs += milli as i64;
   }
-  if (place === count) return true;
-  const sign = load<u8>(text + place++);
-  if (sign === 0x5a) return place === count;
+  if (offset === count) return true;
+  const sign = load<u8>(text + offset++);
+  if (sign === 0x5a) return offset === count;
   if (sign !== 0x2b && sign !== 0x2d) return false;
-  const hasColon = count - place === 5 && load<u8>(text + place + 2) === 0x3a;
-  if (count - place !== 4 && !hasColon) return false;
-  const minutes = pair(text + place) * 60 + pair(text + place + (hasColon ? 3 : 2));
+  const hasColon = count - offset === 5 && load<u8>(text + offset + 2) === 0x3a;
+  if (count - offset !== 4 && !hasColon) return false;
+  const minutes = pair(text + offset) * 60 + pair(text + offset + (hasColon ? 3 : 2));
   if (!isDigits) return false;
   timeMs += ((sign === 0x2d ? minutes : -minutes) as i64) * 60_000;
   return true;

@@ -51,7 +51,7 @@ export function addTerms(pool: usize, seal: usize, ids: usize, from: u32, count:
     if (length(seal + SEAL_POSTINGS) >= (FLUSH_BYTES as u32)) return index;
     const term = terms + load<u32>(ids + (index << 2)) * TERM_BYTES;
     const stop = load<u32>(ends + (index << 2));
-    // Most terms of a log stand in one document, once.
+    // Most terms of a log occur in one document, once.
     if (stop - start === 1) addSingle(pool, seal, term, start, kept);
     else {
       listOccurrences(seal, start, stop, kept);
@@ -67,16 +67,16 @@ function addSingle(pool: usize, seal: usize, term: usize, occurrence: u32, kept:
   const bytes = textBytes(term);
   const text = textAt(term, at(pool + POOL_TEXT));
   reserve(seal + SEAL_BLOCKS, bytes + ENTRY_BYTES);
-  let place = putText(seal, text, bytes, end(seal + SEAL_BLOCKS));
+  let address = putText(seal, text, bytes, end(seal + SEAL_BLOCKS));
   store<f64>(seal, load<f64>(seal, SEAL_TOTAL_TERM_FREQ) + 1, SEAL_TOTAL_TERM_FREQ);
   store<f64>(seal, load<f64>(seal, SEAL_DOC_FREQ) + 1, SEAL_DOC_FREQ);
   const occurrences = at(seal + SEAL_OCCURRENCES);
   const from = kept === KEEP_DOCS ? occurrences + (occurrence << 2) : occurrences + occurrence * OCCURRENCE_BYTES;
-  store<u8>(place, 1);
-  place = putVarint(place + 1, load<u32>(from));
-  store<u8>(place++, 1);
-  if (kept === KEEP_POSITIONS) place = putVarint(place, load<u32>(from, 4));
-  setEnd(seal + SEAL_BLOCKS, place);
+  store<u8>(address, 1);
+  address = putVarint(address + 1, load<u32>(from));
+  store<u8>(address++, 1);
+  if (kept === KEEP_POSITIONS) address = putVarint(address, load<u32>(from, 4));
+  setEnd(seal + SEAL_BLOCKS, address);
 }
 
 /**
@@ -92,60 +92,60 @@ export function putSingle(
   restBytes: u32,
 ): void {
   reserve(seal + SEAL_BLOCKS, bytes + ENTRY_BYTES + restBytes);
-  let place = putText(seal, text, bytes, end(seal + SEAL_BLOCKS));
+  let address = putText(seal, text, bytes, end(seal + SEAL_BLOCKS));
   store<f64>(seal, load<f64>(seal, SEAL_TOTAL_TERM_FREQ) + (freq as f64), SEAL_TOTAL_TERM_FREQ);
   store<f64>(seal, load<f64>(seal, SEAL_DOC_FREQ) + 1, SEAL_DOC_FREQ);
-  store<u8>(place, 1);
-  place = putVarint(place + 1, number);
-  copyShort(place, rest, restBytes);
-  setEnd(seal + SEAL_BLOCKS, place + restBytes);
+  store<u8>(address, 1);
+  address = putVarint(address + 1, number);
+  copyShort(address, rest, restBytes);
+  setEnd(seal + SEAL_BLOCKS, address + restBytes);
 }
 
 /** Adds the term whose documents were listed last (postings.ts). */
 export function putTerm(seal: usize, text: usize, bytes: u32, withPositions: bool): void {
   const inlined = docCount === 1;
   reserve(seal + SEAL_BLOCKS, bytes + ENTRY_BYTES + (inlined ? totalFreq * 5 : 0));
-  let place = putText(seal, text, bytes, end(seal + SEAL_BLOCKS));
+  let address = putText(seal, text, bytes, end(seal + SEAL_BLOCKS));
   store<f64>(seal, load<f64>(seal, SEAL_TOTAL_TERM_FREQ) + (totalFreq as f64), SEAL_TOTAL_TERM_FREQ);
   store<f64>(seal, load<f64>(seal, SEAL_DOC_FREQ) + (docCount as f64), SEAL_DOC_FREQ);
-  place = putVarint(place, docCount);
+  address = putVarint(address, docCount);
   if (inlined) {
-    place = putVarint(place, load<u32>(at(scratch + SCRATCH_DOCS)));
-    place = putVarint(place, totalFreq);
+    address = putVarint(address, load<u32>(at(scratch + SCRATCH_DOCS)));
+    address = putVarint(address, totalFreq);
     if (withPositions) {
       const gaps = at(scratch + SCRATCH_POSITIONS);
       for (let index: u32 = 0; index < totalFreq; index++)
-        place = putVarint(place, load<u32>(gaps + index * 4));
+        address = putVarint(address, load<u32>(gaps + index * 4));
     }
   } else if (docCount > 1) {
     const before = length(seal + SEAL_POSTINGS);
     const freqs = totalFreq - docCount;
     const size = endPostings(load<u32>(seal, SEAL_NORMS), withPositions, seal + SEAL_POSTINGS);
-    place = putVarint(place, freqs);
-    place = putVarint(place, size);
-    if (withPositions) place = putVarint(place, length(seal + SEAL_POSTINGS) - before - size);
+    address = putVarint(address, freqs);
+    address = putVarint(address, size);
+    if (withPositions) address = putVarint(address, length(seal + SEAL_POSTINGS) - before - size);
   }
-  setEnd(seal + SEAL_BLOCKS, place);
+  setEnd(seal + SEAL_BLOCKS, address);
 }
 
 /** Writes where a block's postings begin, for its first term, and the text, front-coded for all others. */
 function putText(seal: usize, text: usize, bytes: u32, from: usize): usize {
   const number = load<u32>(seal, SEAL_SIZE);
   store<u32>(seal, number + 1, SEAL_SIZE);
-  let place = from;
+  let address = from;
   let shared: u32 = 0;
   if (number % TERMS_PER_BLOCK === 0) {
     push32(seal + SEAL_INDEX, load<u32>(seal, SEAL_BLOCKS_FLUSHED) + ((from - at(seal + SEAL_BLOCKS)) as u32));
-    place = putVarint(place, load<u32>(seal, SEAL_FLUSHED) + length(seal + SEAL_POSTINGS));
+    address = putVarint(address, load<u32>(seal, SEAL_FLUSHED) + length(seal + SEAL_POSTINGS));
   } else {
     shared = sharedPrefix(load<u32>(seal, SEAL_PREVIOUS), load<u32>(seal, SEAL_PREVIOUS_LENGTH), text, bytes);
-    place = putVarint(place, shared);
+    address = putVarint(address, shared);
   }
   store<u32>(seal, text as u32, SEAL_PREVIOUS);
   store<u32>(seal, bytes, SEAL_PREVIOUS_LENGTH);
-  place = putVarint(place, bytes - shared);
-  copyShort(place, text + shared, bytes - shared);
-  return place + (bytes - shared);
+  address = putVarint(address, bytes - shared);
+  copyShort(address, text + shared, bytes - shared);
+  return address + (bytes - shared);
 }
 
 /** Bytes that two texts have in common; up to 7 bytes after each are read. */

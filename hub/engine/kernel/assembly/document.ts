@@ -1,7 +1,7 @@
 /**
  * Indexes whole documents: reads one along the plan of its mapping into a list of values (the tape), and only when all
- * of it is understood puts them into the fields. What isn't, is left to the host: a value (its entry says where it
- * begins) or the whole document, of which nothing was indexed then. The twin is documents/document-writer.ts.
+ * of it is understood puts them into the fields. The rest is left to the host: a value (its entry says where it begins)
+ * or the whole document, of which nothing was indexed then. The twin is documents/document-writer.ts.
  */
 
 import { at, length } from "./buffer";
@@ -41,10 +41,10 @@ import { addText } from "./tokenizer";
 import { addUnicodeText } from "./unicode";
 
 /**
- * Indexes documents of the scratch input as `doc` and those that follow: `count` entries at `extents`, each the offset and
- * the length of one. Stops at the first that isn't done and notes what it needs in the scratch structure: DOCUMENT_REFUSED,
- * or the number of the tape's entry that is the host's, after which `resumeDocument` continues. Returns its number, else
- * `count`. The bytes of documents are changed.
+ * Indexes documents of the scratch input as `doc` and those that follow: `count` entries at `extents`, each the offset
+ * and the length of one. Stops at the first that isn't done and records what it needs in the scratch structure:
+ * DOCUMENT_REFUSED, or the number of the tape's entry that is left to the host, after which `resumeDocument` continues.
+ * Returns its number, else `count`. The bytes of documents are changed.
  */
 export function writeDocuments(pool: usize, root: usize, extents: usize, count: u32, doc: u32): u32 {
   const base = at(scratch + SCRATCH_INPUT);
@@ -69,14 +69,17 @@ function writeDocument(pool: usize, root: usize, start: usize, count: u32, doc: 
   const behind = load<u8>(end);
   store<u8>(end, 0);
   followDocument(start, end);
-  let place = skipSpace(start);
-  place = load<u8>(place) === 0x7b ? readObject(root, place + 1, 0) : 0;
-  const isRead = place !== 0 && skipSpace(place) === end;
+  let address = skipSpace(start);
+  address = load<u8>(address) === 0x7b ? readObject(root, address + 1, 0) : 0;
+  const isRead = address !== 0 && skipSpace(address) === end;
   store<u8>(end, behind);
   return isRead ? resumeDocument(pool, doc, 0) : DOCUMENT_REFUSED;
 }
 
-/** Puts the entries from number `from` on into their fields; returns DOCUMENT_DONE or the number of one of the host's. */
+/**
+ * Puts the entries from number `from` on into their fields; returns DOCUMENT_DONE or the number of an entry that is
+ * left to the host.
+ */
 export function resumeDocument(pool: usize, doc: u32, from: u32): i32 {
   const count = length(scratch + SCRATCH_TAPE) / ENTRY_BYTES;
   let resolvedStart: u32 = 0xffff_ffff;

@@ -1,7 +1,7 @@
 /**
  * Endings of documents: documents of one source usually share their trailing fields. Where a document's outermost
  * object continues as the one before did, byte by byte to the end, its values are taken over from that one's tape, the
- * keywords among them with the numbers of their terms. What is remembered is good within one run of documents.
+ * keywords among them with the numbers of their terms. What is remembered is valid within one run of documents.
  */
 
 import { at, end, length, push32, reserve, setEnd, setLength } from "./buffer";
@@ -27,7 +27,7 @@ import { scratch } from "./scratch";
 import { beginDocument, input } from "./tape";
 import { equals } from "./terms";
 
-/** Places of a document that are remembered; its members beyond are read. */
+/** Addresses of a document that are remembered; its members beyond are read. */
 const MAX_PLACES: u32 = 32;
 /** Endings of a document that are compared: who makes them differ in their last bytes gains nothing. */
 const MAX_COMPARED: u32 = 4;
@@ -37,7 +37,7 @@ let stop: usize = 0;
 /** Begin and end of the one before; 0: there is none to compare with. */
 let inputBefore: usize = 0;
 let stopBefore: usize = 0;
-/** Where the places of the one before are looked at next, and what may still be compared. */
+/** Where the addresses of the one before are looked at next, and what may still be compared. */
 let next: usize = 0;
 let comparisons: u32 = 0;
 
@@ -64,19 +64,19 @@ export function rememberDocument(): void {
 }
 
 /**
- * Returns the end of the document where it continues as the one before did and what follows is on the tape; else 0, and the
- * place is noted, where a member of the outermost object begins.
+ * Returns the end of the document where it continues as the one before did and what follows is on the tape; else 0, and
+ * the address is recorded, where a member of the outermost object begins.
  */
-export function takeEnding(place: usize): usize {
-  const left = (stop - place) as u32;
+export function takeEnding(address: usize): usize {
+  const left = (stop - address) as u32;
   const tape = scratch + SCRATCH_TAPE;
   const before = length(tape);
   if (stopBefore !== 0 && comparisons > 0) {
     const known = placeBefore(left);
     if (known !== 0) {
       comparisons--;
-      const shift = ((place - input) - (stopBefore - left - inputBefore)) as u32;
-      if (equals(place, stopBefore - left, left) && takeEntries(load<u32>(known, PLACE_TAPE), shift)) {
+      const shift = ((address - input) - (stopBefore - left - inputBefore)) as u32;
+      if (equals(address, stopBefore - left, left) && takeEntries(load<u32>(known, PLACE_TAPE), shift)) {
         takePlaces(known, before - load<u32>(known, PLACE_TAPE));
         return stop;
       }
@@ -115,17 +115,17 @@ function takeEntries(from: u32, shift: u32): bool {
   return true;
 }
 
-/** Notes the places of the document before from `from` on, their entries being `shift` bytes further on this tape. */
+/** Records the addresses of the document before from `from` on, their entries being `shift` bytes further on this tape. */
 function takePlaces(from: usize, shift: u32): void {
-  for (let place = from; place < end(scratch + SCRATCH_PLACES_BEFORE); place += PLACE_BYTES)
-    notePlace(load<u32>(place, PLACE_LEFT), load<u32>(place, PLACE_TAPE) + shift);
+  for (let address = from; address < end(scratch + SCRATCH_PLACES_BEFORE); address += PLACE_BYTES)
+    notePlace(load<u32>(address, PLACE_LEFT), load<u32>(address, PLACE_TAPE) + shift);
 }
 
 function notePlace(left: u32, entries: u32): void {
-  const places = scratch + SCRATCH_PLACES;
-  if (length(places) >= MAX_PLACES * PLACE_BYTES) return;
-  push32(places, left);
-  push32(places, entries);
+  const addresses = scratch + SCRATCH_PLACES;
+  if (length(addresses) >= MAX_PLACES * PLACE_BYTES) return;
+  push32(addresses, left);
+  push32(addresses, entries);
 }
 
 /** Exchanges two growing buffers. */

@@ -29,7 +29,7 @@ import { internTerm, reserveTerms } from "./terms";
 /** Lengths below this are stored exactly; longer ones share norms. */
 const FREE_NORMS: u32 = 24;
 
-/** Notes that `doc` has the field. */
+/** Records that `doc` has the field. */
 function present(field: usize, doc: u32): void {
   if (load<u32>(field, FIELD_LAST_DOC) === doc + 1) return;
   store<u32>(field, doc + 1, FIELD_LAST_DOC);
@@ -110,7 +110,7 @@ export function addKnownTerm(field: usize, doc: u32, term: u32): void {
   push32(field + FIELD_IDS, term);
 }
 
-/** Makes room for `count` words of a text that have `textBytes` bytes together. */
+/** Reserves space for `count` words of a text that have `textBytes` bytes together. */
 export function reserveWords(pool: usize, field: usize, count: u32, textBytes: u32): void {
   reserveTerms(pool, count, textBytes);
   reserve(field + FIELD_IDS, count * 4);
@@ -127,7 +127,7 @@ export function startRun(field: usize, doc: u32, position: u32): void {
   setEnd(runs, run + TOKEN_RUN_BYTES);
 }
 
-/** Adds the next word of the last run. Room must have been made. */
+/** Adds the next word of the last run. Space must have been reserved. */
 @inline
 export function addWord(pool: usize, field: usize, number: u32, text: usize, count: u32): void {
   const id = internTerm(pool, number, text, count);

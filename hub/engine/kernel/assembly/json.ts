@@ -1,7 +1,7 @@
 /**
- * Reads JSON (RFC 8259) byte by byte and sixteen at a time. A zero must stand after the document: no rule of the grammar
- * takes one, so nothing here looks for the end. Strict: what isn't surely right is refused (0), and the host, whose twin
- * is json/scanner.ts, says what is wrong. What was read last stands in globals.
+ * Reads JSON (RFC 8259) byte by byte and sixteen at a time. A zero byte must follow the document: no rule of the
+ * grammar takes one, so nothing here looks for the end. Strict: what isn't certainly valid is refused (0), and the
+ * host, whose twin is json/scanner.ts, says what is wrong. Globals hold what was read last.
  */
 
 import { at, reserve, setLength } from "./buffer";
@@ -43,61 +43,61 @@ export function makePowers(): void {
   }
 }
 
-/** First place from `place` on that isn't white space. */
-export function skipSpace(place: usize): usize {
-  let byte = load<u8>(place);
-  while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = load<u8>(++place);
-  return place;
+/** First address from `address` on that isn't white space. */
+export function skipSpace(address: usize): usize {
+  let byte = load<u8>(address);
+  while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = load<u8>(++address);
+  return address;
 }
 
-/** Forgets the last string: what follows is no string. */
+/** Forgets the last string: what follows isn't a string. */
 export function clearString(): void {
   isEscaped = false;
   isWide = false;
   isHigh = false;
 }
 
-/** Reads a string from after its opening quote; returns the place of the closing one. */
+/** Reads a string from after its opening quote; returns the address of the closing one. */
 export function readString(start: usize): usize {
   const quote = i8x16.splat(0x22);
   const backslash = i8x16.splat(0x5c);
   const space = i8x16.splat(0x20);
-  let place = start;
+  let address = start;
   let high: u32 = 0;
   isEscaped = false;
   isWide = false;
   for (;;) {
-    const bytes = v128.load(place);
+    const bytes = v128.load(address);
     const stops = i8x16.bitmask(
       v128.or(v128.or(i8x16.eq(bytes, quote), i8x16.eq(bytes, backslash)), i8x16.lt_u(bytes, space)),
     );
     const beyond = i8x16.bitmask(bytes) as u32;
     if (stops === 0) {
       high |= beyond;
-      place += 16;
+      address += 16;
       continue;
     }
     const count = ctz(stops);
     high |= beyond & ((1 << count) - 1);
-    place += count;
-    const byte = load<u8>(place);
+    address += count;
+    const byte = load<u8>(address);
     if (byte === 0x22) break;
     if (byte !== 0x5c) return 0;
     isEscaped = true;
-    const length = escapeLength(place + 1);
+    const length = escapeLength(address + 1);
     if (length === 0) return 0;
-    place += length;
+    address += length;
   }
   isHigh = high !== 0;
-  return place;
+  return address;
 }
 
-/** Length of an escape with its backslash, whose letter is at `place`. */
-function escapeLength(place: usize): u32 {
-  const letter = load<u8>(place);
+/** Length of an escape with its backslash, whose letter is at `address`. */
+function escapeLength(address: usize): u32 {
+  const letter = load<u8>(address);
   if (letter === 0x75) {
-    for (let digit: usize = 1; digit <= 4; digit++) if (hexOf(load<u8>(place + digit)) > 15) return 0;
-    if (load<u16>(place + 1) !== 0x3030 || load<u8>(place + 3) > 0x37) isWide = true;
+    for (let digit: usize = 1; digit <= 4; digit++) if (hexOf(load<u8>(address + digit)) > 15) return 0;
+    if (load<u16>(address + 1) !== 0x3030 || load<u8>(address + 3) > 0x37) isWide = true;
     return 6;
   }
   return simpleEscape(letter) === 0 ? 0 : 2;
@@ -156,61 +156,61 @@ export function resolveEscapes(start: usize, stop: usize): usize {
   return to;
 }
 
-/** Reads a number; returns the place after it. */
+/** Reads a number; returns the address after it. */
 export function readNumber(start: usize): usize {
-  let place = start;
-  isNegative = load<u8>(place) === 0x2d;
-  if (isNegative) place++;
+  let address = start;
+  isNegative = load<u8>(address) === 0x2d;
+  if (isNegative) address++;
   digits = 0;
   exponent = 0;
   isWhole = true;
-  const first = place;
-  place = readDigits(place);
-  digitCount = (place - first) as u32;
+  const first = address;
+  address = readDigits(address);
+  digitCount = (address - first) as u32;
   if (digitCount === 0 || (digitCount > 1 && load<u8>(first) === 0x30)) return 0;
-  if (load<u8>(place) === 0x2e) {
+  if (load<u8>(address) === 0x2e) {
     isWhole = false;
-    const fraction = place + 1;
-    place = readDigits(fraction);
-    if (place === fraction) return 0;
-    digitCount += (place - fraction) as u32;
-    exponent = -((place - fraction) as i32);
+    const fraction = address + 1;
+    address = readDigits(fraction);
+    if (address === fraction) return 0;
+    digitCount += (address - fraction) as u32;
+    exponent = -((address - fraction) as i32);
   }
-  if ((load<u8>(place) | 32) !== 0x65) return place;
+  if ((load<u8>(address) | 32) !== 0x65) return address;
   isWhole = false;
-  return readExponent(place + 1);
+  return readExponent(address + 1);
 }
 
 /** Appends digits to `digits`, which is right while there are at most 19. */
 function readDigits(start: usize): usize {
-  let place = start;
+  let address = start;
   let value = digits;
   for (;;) {
-    const digit = (load<u8>(place) as u32) - 48;
+    const digit = (load<u8>(address) as u32) - 48;
     if (digit > 9) break;
     value = value * 10 + (digit as u64);
-    place++;
+    address++;
   }
   digits = value;
-  return place;
+  return address;
 }
 
 function readExponent(start: usize): usize {
-  let place = start;
-  const sign = load<u8>(place);
-  if (sign === 0x2b || sign === 0x2d) place++;
+  let address = start;
+  const sign = load<u8>(address);
+  if (sign === 0x2b || sign === 0x2d) address++;
   let value: i32 = 0;
   let count: u32 = 0;
   for (;;) {
-    const digit = (load<u8>(place) as u32) - 48;
+    const digit = (load<u8>(address) as u32) - 48;
     if (digit > 9) break;
     if (++count > EXPONENT_DIGITS) return 0;
     value = value * 10 + (digit as i32);
-    place++;
+    address++;
   }
   if (count === 0) return 0;
   exponent += sign === 0x2d ? -value : value;
-  return place;
+  return address;
 }
 
 /** Whether `numberValue` can give the double nearest to the last number. */

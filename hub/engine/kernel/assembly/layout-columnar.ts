@@ -1,10 +1,13 @@
-/** Places of what the making of columnar blocks shares with TypeScript; see layout.ts. All but the kinds are growing buffers. */
+/**
+ * Offsets of what the making of columnar blocks shares with TypeScript; see layout.ts. All but the kinds are growing
+ * buffers.
+ */
 
-/** The documents behind each other; where each ends, u32; the block. */
+/** The consecutive documents; where each ends, u32; the block. */
 export const COLUMNAR_INPUT = 0;
 export const COLUMNAR_ENDS = 16;
 export const COLUMNAR_OUT = 32;
-/** Values of all documents: address of the first byte and of the one behind the last. */
+/** Values of all documents: address of the first byte and of the one after the last. */
 export const COLUMNAR_VALUES = 48;
 /** Per document: its first value, its shape. */
 export const COLUMNAR_FIRSTS = 64;
@@ -45,5 +48,5 @@ export const COLUMNAR_HEADS = 640;
 export const COLUMNAR_FIRST_BYTES = 1664;
 export const COLUMNAR_BYTES = 1680;
 
-/** A value: address of the first byte and of the one behind the last. */
+/** A value: address of the first byte and of the one after the last. */
 export const VALUE_BYTES = 8;

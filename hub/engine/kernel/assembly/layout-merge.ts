@@ -1,4 +1,4 @@
-/** Places of what a merge of dictionaries shares with TypeScript; see layout.ts. */
+/** Offsets of what a merge of dictionaries shares with TypeScript; see layout.ts. */
 
 /** One input: a window of its dictionary's blocks, one of its postings, the current term. */
 export const WALK_BLOCKS = 0;
@@ -6,7 +6,7 @@ export const WALK_POSTINGS = 16;
 export const WALK_TEXT = 32;
 /** The first eight bytes of the current term as a big-endian number, u64. */
 export const WALK_PREFIX = 48;
-/** Place of the next entry among the bytes of the window, terms of the window that weren't read. */
+/** Offset of the next entry among the bytes of the window, terms of the window that weren't read. */
 export const WALK_AT = 56;
 export const WALK_HERE = 60;
 /** Terms after the window. */
@@ -32,12 +32,12 @@ export const WALK_TOTAL_FREQ = 104;
 export const WALK_POSTINGS_BYTES = 108;
 export const WALK_POSITIONS_BYTES = 112;
 export const WALK_POSTINGS_AT = 116;
-/** Of a term that one document has: place of the document's number among the bytes of the window. */
+/** Of a term that one document has: offset of the document's number among the bytes of the window. */
 export const WALK_INLINE_AT = 120;
 export const WALK_BYTES = 128;
 /**
- * After all walks: the prefix of each once more (u64), where few lines of the cache have all of them, the highest number for
- * a walk that has ended; then the addresses of the walks that stand on the least term (u32).
+ * After all walks: the prefix of each once more (u64), where few lines of the cache have all of them, the highest
+ * number for a walk that has ended; then the addresses of the walks at the smallest term (u32).
  */
 export const PREFIX_BYTES = 8;
 export const LEAST_BYTES = 4;

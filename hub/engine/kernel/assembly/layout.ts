@@ -1,5 +1,5 @@
 /**
- * Places of what kernel and TypeScript share: byte offsets within structures in the kernel's memory. Read by both
+ * Offsets of what kernel and TypeScript share, in bytes, within structures in the kernel's memory. Read by both
  * compilers, so it holds untyped constants only. All numbers are little-endian u32 unless said otherwise.
  */
 
@@ -9,7 +9,7 @@ export const BUFFER_LENGTH = 4;
 export const BUFFER_CAPACITY = 8;
 export const BUFFER_BYTES = 16;
 
-/** Bytes after the room of a buffer that may be read, and written by copies: whole words and vectors are moved. */
+/** Bytes after the capacity of a buffer that may be read, and written by copies: whole words and vectors are moved. */
 export const SLACK_BYTES = 64;
 
 /** Terms of one segment buffer: three growing buffers, then numbers. */
@@ -28,11 +28,11 @@ export const SLOT_BYTES = 8;
 /** One term. field << 16 | length of the text in bytes. */
 export const TERM_FIELD_LENGTH = 0;
 export const TERM_HASH = 4;
-/** The text with zeros after it; of a longer one its first bytes and, after eight of them, where it stands. */
+/** The text with zeros after it; of a longer one its first bytes and, after eight of them, its offset. */
 export const TERM_TEXT = 8;
 export const TERM_TEXT_AT = 16;
 export const TERM_BYTES = 32;
-/** Longest text that stands in the record. */
+/** Longest text that is stored in the record. */
 export const SHORT_TERM_BYTES = 24;
 
 /** What a segment buffer holds of one field beside its terms. */
@@ -50,7 +50,7 @@ export const FIELD_POSITION_GAP = 72;
 export const FIELD_TEXT_DOC = 76;
 export const FIELD_TEXT_LENGTH = 80;
 export const FIELD_NEXT_POSITION = 84;
-/** Document noted last + 1. */
+/** Document recorded last + 1. */
 export const FIELD_LAST_DOC = 88;
 /** Points: f64 each, beside the latitudes among the values. */
 export const FIELD_LONGITUDES = 96;
@@ -60,7 +60,7 @@ export const FIELD_IDS = 112;
 export const FIELD_RUNS = 128;
 export const FIELD_BYTES = 144;
 
-/** One run of words at positions that follow each other: document, position of the first, its place among the ids. */
+/** One run of words at positions that follow each other: document, position of the first, its offset among the ids. */
 export const RUN_DOC = 0;
 export const RUN_POSITION = 4;
 export const RUN_START = 8;
@@ -120,12 +120,12 @@ export const STORED_BYTES = 80;
 export const LZ4_MAGIC = 0x345a4c54;
 export const LZ4_HEADER_BYTES = 8;
 
-/** What one instance needs for itself: buffers for a decoded term, positions on their way out, texts and bit masks. */
+/** What one instance needs for itself: buffers for a decoded term, positions to be written, texts and bit masks. */
 export const SCRATCH_DOCS = 0;
 export const SCRATCH_FREQS = 16;
 export const SCRATCH_POSITIONS = 32;
 export const SCRATCH_POSITIONS_OUT = 48;
-/** Value at hand in lower case, with room for a vector before it. */
+/** Value at hand in lower case, with space for a vector before it. */
 export const SCRATCH_TEXT = 64;
 /** Bit masks of the value's words. */
 export const SCRATCH_MASKS = 80;
@@ -155,7 +155,7 @@ export const SCRATCH_HEADERS = 304;
 export const SCRATCH_BLOCKS = 320;
 export const SCRATCH_BYTES = 336;
 
-/** A place in a document: bytes from there to its end, bytes on the tape by then. */
+/** An offset in a document: bytes from there to its end, bytes on the tape by then. */
 export const PLACE_LEFT = 0;
 export const PLACE_TAPE = 4;
 export const PLACE_BYTES = 8;
@@ -182,7 +182,7 @@ export const FLUSH_BYTES = 262144;
 /** Powers of ten, f64: 10^0 to 10^22. */
 export const SCRATCH_POWERS = 160;
 
-/** Place in a document's plan. */
+/** Position in a document's plan. */
 export const NODE_KIND = 0;
 /** Names of an object: address of the slots, slots less one. */
 export const NODE_TABLE = 4;
@@ -195,14 +195,14 @@ export const NODE_LEAF = 20;
 export const NODE_GUESS = 24;
 export const NODE_BYTES = 28;
 
-/** An object whose unknown names are the host's business. */
+/** An object whose unknown names are left to the host. */
 export const KIND_OBJECT = 1;
 /** An object whose unknown names are passed over. */
 export const KIND_CLOSED_OBJECT = 2;
 /** Whatever stands here is passed over. */
 export const KIND_SKIPPED = 3;
 export const KIND_LEAF = 4;
-/** A leaf whose values are the host's business, null and arrays included. */
+/** A leaf whose values are left to the host, null and arrays included. */
 export const KIND_HOST_LEAF = 5;
 /** A leaf whose only target is a geo_point. */
 export const KIND_POINT = 6;
@@ -236,7 +236,10 @@ export const TYPE_FLOAT = 8;
 export const TYPE_DATE = 9;
 export const TYPE_BOOLEAN = 10;
 
-/** A value found in a document: address of the target (of the node for the host's), what to do, its bytes, its number. */
+/**
+ * A value found in a document: address of the target (of the node if it is left to the host), what to do, its bytes,
+ * its number.
+ */
 export const ENTRY_TARGET = 0;
 export const ENTRY_ACTION = 4;
 export const ENTRY_START = 8;
@@ -252,17 +255,17 @@ export const ACTION_BYTES = 2;
 export const ACTION_ESCAPED = 3;
 /** Added to the two above: the text goes beyond ASCII. */
 export const ACTION_HIGH = 4;
-/** A point: its latitude is the number, its longitude (f64) stands in the place of the bytes. */
+/** A point: its latitude is the number, its longitude (f64) replaces the bytes. */
 export const ACTION_POINT = 8;
-/** A keyword that was indexed: the number of its term (u32) stands in the place of the number. */
+/** A keyword that was indexed: the number of its term (u32) replaces the number. */
 export const ACTION_TERM = 16;
 
 /** Where a document of many is: offset in the input, length. */
 export const EXTENT_BYTES = 8;
-/** Larger documents are the host's, so that the scratch buffers stay small. */
+/** Larger documents are left to the host, so that the scratch buffers stay small. */
 export const MAX_DOCUMENT_BYTES = 262144;
 
-/** What becomes of a document: all is done, or it is the host's business. */
+/** The result for a document: all is done, or it is left to the host. */
 export const DOCUMENT_DONE = -1;
 export const DOCUMENT_REFUSED = -2;
 
@@ -292,7 +295,7 @@ export const COLUMN_ENTRY_BYTES = 48;
 /** Neighbouring blocks of a column: address of their entries, one more entry after them; number of blocks. */
 export const RUN_INDEX = 0;
 export const RUN_BLOCKS = 4;
-/** Their data: address, bytes, place of the first byte in the column's data. */
+/** Their data: address, bytes, offset of the first byte in the column's data. */
 export const RUN_DATA = 8;
 export const RUN_DATA_BYTES = 12;
 export const RUN_DATA_FROM = 16;
@@ -302,7 +305,7 @@ export const RUN_DOCS = 20;
 export const RUN_IS_UNSIGNED = 24;
 /** Address of the sets of documents with a value, 32 words a block; 0 if all have one. */
 export const RUN_PRESENCE = 28;
-/** Room for the numbers of a block, u32, and one more vector; for two sets of documents and a vector. */
+/** Space for the numbers of a block, u32, and one more vector; for two sets of documents and a vector. */
 export const RUN_NUMBERS = 32;
 export const RUN_ROOM = 36;
 export const RUN_BYTES = 48;

@@ -1,4 +1,4 @@
-/** Notes what the value of a field is for each of the field's targets: bytes, a number, or something for the host. */
+/** Records what the value of a field is for each of the field's targets: bytes, a number, or something for the host. */
 
 import { length, setLength } from "./buffer";
 import { readDate, timeMs } from "./date";
@@ -59,11 +59,11 @@ import { pushEntry } from "./tape";
 const MAX_EXACT_LENGTH: u32 = 15;
 
 /** Reads the value of a leaf into the tape. */
-export function readLeaf(node: usize, place: usize, depth: u32): usize {
-  const byte = load<u8>(place);
-  if (byte === 0x5b) return readElements(node, place + 1, depth);
-  if (byte === 0x7b) return leaveToHost(node, place, depth);
-  const next = readScalar(place);
+export function readLeaf(node: usize, address: usize, depth: u32): usize {
+  const byte = load<u8>(address);
+  if (byte === 0x5b) return readElements(node, address + 1, depth);
+  if (byte === 0x7b) return leaveToHost(node, address, depth);
+  const next = readScalar(address);
   if (next === 0 || kind === NULL) return next;
   const tape = scratch + SCRATCH_TAPE;
   const before = length(tape);
@@ -72,13 +72,13 @@ export function readLeaf(node: usize, place: usize, depth: u32): usize {
   for (let index: u32 = 0; index < count; index++) {
     if (pushValue(targets + index * TARGET_BYTES)) continue;
     setLength(tape, before);
-    pushEntry(node, ACTION_HOST, place, next);
+    pushEntry(node, ACTION_HOST, address, next);
     break;
   }
   return next;
 }
 
-/** Notes the current scalar for a target; false if it is the host's. */
+/** Records the current scalar for a target; false if it is left to the host. */
 function pushValue(target: usize): bool {
   const type = load<u32>(target, TARGET_TYPE);
   if (type === TYPE_TEXT || type === TYPE_KEYWORD) return pushBytes(target, type);
@@ -112,7 +112,7 @@ function pushBytes(target: usize, type: u32): bool {
 /** Value that `readAs` found. */
 let number: f64 = 0;
 
-/** Reads the current scalar as a number, date or boolean; false if it is the host's. */
+/** Reads the current scalar as a number, date or boolean; false if it is left to the host. */
 function readAs(type: u32): bool {
   if (type === TYPE_DATE) {
     if (kind !== STRING || isEscaped || !readDate(valueStart, (valueStop - valueStart) as u32)) return false;

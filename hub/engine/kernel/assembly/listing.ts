@@ -82,7 +82,7 @@ function shift(buffer: usize, from: u32, count: u32): void {
   memory.copy(at(scratch + buffer), at(scratch + buffer) + from * 4, count * 4);
 }
 
-/** Adds the live documents of the term that a walk stands on; false where its bytes are damaged. `norms`: as SEAL_NORMS. */
+/** Adds the live documents of the term of a walk; false where its bytes are damaged. `norms`: as SEAL_NORMS. */
 export function listTerm(walk: usize, norms: usize, hasPositions: bool): bool {
   const docFreq = load<u32>(walk, WALK_DOC_FREQ);
   const total = load<u32>(walk, WALK_TOTAL_FREQ);
@@ -98,7 +98,7 @@ export function listTerm(walk: usize, norms: usize, hasPositions: bool): bool {
     : listBlocks(walk, docFreq, total, norms, hasPositions);
 }
 
-/** Room for `more` numbers, and for what unpacking a group writes too much, after `used` ones that stay. */
+/** Space for `more` numbers, and for what unpacking a group writes too much, after `used` ones that stay. */
 function makeRoom(buffer: usize, used: u32, more: u32): void {
   setLength(scratch + buffer, used * 4);
   reserve(scratch + buffer, (more + GROUP) * 4);
@@ -124,20 +124,20 @@ function listBlocks(walk: usize, docFreq: u32, total: u32, norms: usize, hasPosi
   const stop = postings + load<u32>(walk, WALK_POSTINGS_BYTES);
   const positionsStop = stop + load<u32>(walk, WALK_POSITIONS_BYTES);
   const blocks = docFreq / GROUP;
-  let place = postings + blocks * BLOCK_HEADER_BYTES;
+  let address = postings + blocks * BLOCK_HEADER_BYTES;
   let positions = stop;
   let before: i32 = -1;
   let left = total;
-  if (place > stop) return false;
+  if (address > stop) return false;
   for (let block: u32 = 0; block < blocks; block++) {
     const header = postings + block * BLOCK_HEADER_BYTES;
     const docBits = load<u8>(header, 12) as u32;
     const freqBits = load<u8>(header, 13) as u32;
-    if (docBits > 32 || freqBits > 32 || place + 16 * (docBits + freqBits) > stop) return false;
+    if (docBits > 32 || freqBits > 32 || address + 16 * (docBits + freqBits) > stop) return false;
     const docs = at(scratch + SCRATCH_DOCS) + listed * 4;
-    unpackDocs(place, docBits, before, docs);
-    unpackFreqs(place + 16 * docBits, freqBits, at(scratch + SCRATCH_FREQS) + listed * 4);
-    place += 16 * (docBits + freqBits);
+    unpackDocs(address, docBits, before, docs);
+    unpackFreqs(address + 16 * docBits, freqBits, at(scratch + SCRATCH_FREQS) + listed * 4);
+    address += 16 * (docBits + freqBits);
     before = load<i32>(docs, GROUP * 4 - 4);
     const sum = sumOfFreqs(GROUP);
     if (sum > left) return false;
@@ -148,7 +148,7 @@ function listBlocks(walk: usize, docFreq: u32, total: u32, norms: usize, hasPosi
   }
   const count = docFreq % GROUP;
   if (count === 0) return left === 0;
-  if (!readTail(place + 2, stop, count, before) || sumOfFreqs(count) !== left) return false;
+  if (!readTail(address + 2, stop, count, before) || sumOfFreqs(count) !== left) return false;
   if (hasPositions) positions = readGaps(positions, positionsStop, left);
   return positions !== 0 && takeDocs(walk, count, left, hasPositions);
 }
@@ -161,12 +161,12 @@ function unpackFreqs(packed: usize, bits: u32, out: usize): void {
 }
 
 /** Documents after the last full block, as writeTail of postings.ts leaves them after the impact. */
-function readTail(place: usize, stop: usize, count: u32, last: u32): bool {
-  if (place > stop) return false;
+function readTail(address: usize, stop: usize, count: u32, last: u32): bool {
+  if (address > stop) return false;
   const docs = at(scratch + SCRATCH_DOCS) + listed * 4;
   const freqs = at(scratch + SCRATCH_FREQS) + listed * 4;
   let doc = last;
-  readAt(place);
+  readAt(address);
   readVarint(stop);
   for (let index: u32 = 0; index < count; index++) {
     const code = readVarint(stop);
@@ -185,21 +185,21 @@ function sumOfFreqs(count: u32): u32 {
   return sum > MAX_OCCURRENCES ? u32.MAX_VALUE : (sum as u32);
 }
 
-/** Reads `count` gaps between positions after those listed; returns the place after them, 0 if they are damaged. */
+/** Reads `count` gaps between positions after those listed; returns the address after them, 0 if they are damaged. */
 function readGaps(from: usize, stop: usize, count: u32): usize {
   makeRoom(SCRATCH_POSITIONS, gaps, count);
   let out = at(scratch + SCRATCH_POSITIONS) + gaps * 4;
-  let place = from;
+  let address = from;
   let left = count;
   for (; left >= (GROUP as u32); left -= GROUP) {
-    if (place >= stop) return 0;
-    const bits = load<u8>(place) as u32;
-    if (bits > 32 || place + 1 + 16 * bits > stop) return 0;
-    unpackGroup(place + 1, bits, out);
-    place += 1 + 16 * bits;
+    if (address >= stop) return 0;
+    const bits = load<u8>(address) as u32;
+    if (bits > 32 || address + 1 + 16 * bits > stop) return 0;
+    unpackGroup(address + 1, bits, out);
+    address += 1 + 16 * bits;
     out += GROUP_BYTES;
   }
-  readAt(place);
+  readAt(address);
   for (; left > 0; left--) {
     store<u32>(out, readVarint(stop));
     out += 4;

@@ -18,7 +18,7 @@ const MATCH_END_MARGIN: u32 = 5;
 /** Bytes that are compared at once. */
 const KNOWN_BYTES: u32 = 8;
 const MAX_DISTANCE: u32 = 65535;
-/** After 2^5 places without a match the steps get longer. */
+/** After 2^5 positions without a match the steps get longer. */
 const SKIP_SHIFT: u32 = 5;
 const LOW_FACTOR: u32 = 2654435761;
 const HIGH_FACTOR: u32 = 2246822519;
@@ -44,32 +44,32 @@ export function packBlock(from: usize, count: u32, out: usize): void {
   let anchor: u32 = 0;
   const startLimit = count > MATCH_START_MARGIN ? count - MATCH_START_MARGIN : 0;
   const endLimit = count - MATCH_END_MARGIN;
-  let place: u32 = 1;
+  let offset: u32 = 1;
   let misses: u32 = 1 << SKIP_SHIFT;
-  while (place < startLimit) {
-    const word = load<u64>(from + place);
+  while (offset < startLimit) {
+    const word = load<u64>(from + offset);
     const slot = table + (slotOf(word) << 1);
-    // The lower half of a place says enough: what it doesn't lie behind is a block further to the front.
-    const distance = (place - (load<u16>(slot) as u32)) & MAX_DISTANCE;
-    store<u16>(slot, place);
-    let candidate = place - distance;
+    // The lower half of an offset is enough: what it doesn't follow is a block further to the front.
+    const distance = (offset - (load<u16>(slot) as u32)) & MAX_DISTANCE;
+    store<u16>(slot, offset);
+    let candidate = offset - distance;
     const difference = load<u64>(from + candidate) ^ word;
     if ((difference as u32) !== 0 || distance === 0) {
-      place += misses++ >>> SKIP_SHIFT;
+      offset += misses++ >>> SKIP_SHIFT;
       continue;
     }
-    let stop = place;
+    let stop = offset;
     if (difference !== 0) stop += (ctz(difference) >>> 3) as u32;
-    else stop += matchLength(from + candidate, from + place, endLimit - place);
-    while (place > anchor && candidate > 0 && load<u8>(from + place - 1) === load<u8>(from + candidate - 1)) {
-      place--;
+    else stop += matchLength(from + candidate, from + offset, endLimit - offset);
+    while (offset > anchor && candidate > 0 && load<u8>(from + offset - 1) === load<u8>(from + candidate - 1)) {
+      offset--;
       candidate--;
     }
-    to = putSequence(to, from + anchor, place - anchor, distance, stop - place);
-    place = stop;
+    to = putSequence(to, from + anchor, offset - anchor, distance, stop - offset);
+    offset = stop;
     anchor = stop;
     misses = 1 << SKIP_SHIFT;
-    if (place < startLimit) store<u16>(table + (slotOf(load<u64>(from + place - 2)) << 1), place - 2);
+    if (offset < startLimit) store<u16>(table + (slotOf(load<u64>(from + offset - 2)) << 1), offset - 2);
   }
   setEnd(out, putLiterals(to, from + anchor, count - anchor, 0));
 }
@@ -82,15 +82,15 @@ function slotOf(word: u64): usize {
   return ((low + high) >>> HASH_SHIFT) as usize;
 }
 
-/** Bytes that two places have in common, at most `limit`, of which eight are known. */
-function matchLength(candidate: usize, place: usize, limit: u32): u32 {
+/** Bytes that two addresses have in common, at most `limit`, of which eight are known. */
+function matchLength(candidate: usize, address: usize, limit: u32): u32 {
   let length = KNOWN_BYTES;
   while (length + 8 <= limit) {
-    const difference = load<u64>(candidate + length) ^ load<u64>(place + length);
+    const difference = load<u64>(candidate + length) ^ load<u64>(address + length);
     if (difference !== 0) return length + ((ctz(difference) >>> 3) as u32);
     length += 8;
   }
-  while (length < limit && load<u8>(candidate + length) === load<u8>(place + length)) length++;
+  while (length < limit && load<u8>(candidate + length) === load<u8>(address + length)) length++;
   return length;
 }
 

@@ -38,7 +38,7 @@ import { docCount } from "./postings";
 import { cursor, readAt, readVarint } from "./varint";
 import { compareTerms, readTerm } from "./walk";
 
-/** A walk stands on a term or has ended. */
+/** A walk is at a term or has ended. */
 const IS_READ: i32 = i32.MAX_VALUE;
 
 /**
@@ -64,8 +64,8 @@ export function mergeTerms(walks: usize, count: u32, seal: usize, budget: u32): 
         : addMerged(list, same, seal, hasPositions);
     if (!isWhole) return MERGE_DAMAGED;
     if (length(seal + SEAL_POSTINGS) >= (FLUSH_BYTES as u32)) return MERGE_PAUSED;
-    for (let place = list; place < list + same * LEAST_BYTES; place += LEAST_BYTES) {
-      const number = (load<u32>(place) as usize - walks) / WALK_BYTES;
+    for (let address = list; address < list + same * LEAST_BYTES; address += LEAST_BYTES) {
+      const number = (load<u32>(address) as usize - walks) / WALK_BYTES;
       const state = readNext(walks, number as u32, prefixes, hasPositions);
       if (state !== IS_READ) return state;
     }
@@ -89,22 +89,22 @@ function readNext(walks: usize, number: u32, prefixes: usize, hasPositions: bool
   return IS_READ;
 }
 
-/** Lists the walks that stand on the least term, in their order; returns how many there are, 0 where all have ended. */
+/** Lists the walks at the smallest term, in their order; returns how many there are, 0 where all have ended. */
 function findLeast(walks: usize, count: u32, prefixes: usize, list: usize): u32 {
   const stop = prefixes + count * PREFIX_BYTES;
   let least = u64.MAX_VALUE;
-  for (let place = prefixes; place < stop; place += PREFIX_BYTES) least = min(least, load<u64>(place));
+  for (let address = prefixes; address < stop; address += PREFIX_BYTES) least = min(least, load<u64>(address));
   let found: u32 = 0;
   let walk = walks;
-  for (let place = prefixes; place < stop; place += PREFIX_BYTES) {
+  for (let address = prefixes; address < stop; address += PREFIX_BYTES) {
     store<u32>(list + found * LEAST_BYTES, walk as u32);
-    found += (load<u64>(place) === least) as u32;
+    found += (load<u64>(address) === least) as u32;
     walk += WALK_BYTES;
   }
   return found === 1 && least !== u64.MAX_VALUE ? 1 : chooseLeast(list, found);
 }
 
-/** Keeps of the listed walks, whose terms begin alike, those that stand on the least one; returns how many. */
+/** Keeps of the listed walks, whose terms begin alike, those at the smallest one; returns how many. */
 function chooseLeast(list: usize, count: u32): u32 {
   let same: u32 = 0;
   for (let number: u32 = 0; number < count; number++) {
@@ -145,13 +145,13 @@ function addInlined(walk: usize, seal: usize, hasPositions: bool): bool {
   return true;
 }
 
-/** Adds the term that the `count` listed walks stand on. */
+/** Adds the term of the `count` listed walks. */
 function addMerged(list: usize, count: u32, seal: usize, hasPositions: bool): bool {
   const stop = list + count * LEAST_BYTES;
   let isKept = false;
   beginList();
-  for (let place = list; place < stop; place += LEAST_BYTES) {
-    const walk = load<u32>(place) as usize;
+  for (let address = list; address < stop; address += LEAST_BYTES) {
+    const walk = load<u32>(address) as usize;
     if (!listTerm(walk, load<u32>(seal, SEAL_NORMS), hasPositions)) return false;
     isKept = isKept || isUsed(walk);
   }
@@ -162,15 +162,15 @@ function addMerged(list: usize, count: u32, seal: usize, hasPositions: bool): bo
     putTerm(seal, at(least + WALK_TEXT), length(least + WALK_TEXT), hasPositions);
     added(least, seal);
   }
-  for (let place = list; place < stop; place += LEAST_BYTES) {
-    const walk = load<u32>(place) as usize;
+  for (let address = list; address < stop; address += LEAST_BYTES) {
+    const walk = load<u32>(address) as usize;
     if (isAdded) leave(walk, seal);
     else store<u32>(walk, WALK_WAITS, WALK_STATE);
   }
   return true;
 }
 
-/** Whether the term that a walk stands on stays without documents. */
+/** Whether the term of a walk stays without documents. */
 function isUsed(walk: usize): bool {
   const used = load<u32>(walk, WALK_USED) as usize;
   if (used === 0) return false;
@@ -186,7 +186,7 @@ function added(walk: usize, seal: usize): void {
   store<u32>(seal, at(seal + SEAL_TERM) as u32, SEAL_PREVIOUS);
 }
 
-/** Notes the number of the term that was added last as that of the one a walk stands on, and lets the walk continue. */
+/** Records the number of the term that was added last as that of a walk's current term, and lets the walk continue. */
 function leave(walk: usize, seal: usize): void {
   const ordinals = load<u32>(walk, WALK_ORDINALS) as usize;
   if (ordinals !== 0)

@@ -1,6 +1,7 @@
 /**
- * Puts what a field noted in the order of its documents into the order of its terms: a count for each term, then one pass
- * that takes every occurrence to its term's (counting sort). The twin's slices of test/oracles/engine/term-pool.ts give the same lists.
+ * Puts what a field recorded in the order of its documents into the order of its terms: a count for each term, then one
+ * pass that takes every occurrence to its term's (counting sort). The twin's slices of test/oracles/engine/term-pool.ts
+ * give the same lists.
  */
 
 import { at, length, reserve, setLength } from "./buffer";
@@ -17,18 +18,18 @@ import {
   TOKEN_RUN_BYTES,
 } from "./layout";
 
-/** Puts the ordinals of terms, by id at `ordinals`, in the place of the ids that a field noted. */
+/** Replaces the ids that a field recorded with the ordinals of the terms, by id at `ordinals`. */
 export function toOrdinals(field: usize, ordinals: usize): void {
   const ids = at(field + FIELD_IDS);
   const stop = ids + length(field + FIELD_IDS);
-  for (let place = ids; place < stop; place += 4)
-    store<u32>(place, load<u32>(ordinals + ((load<u32>(place) as usize) << 2)));
+  for (let address = ids; address < stop; address += 4)
+    store<u32>(address, load<u32>(ordinals + ((load<u32>(address) as usize) << 2)));
 }
 
 /** Gathers the words of a text field, whose ids are ordinals now, for the seal of its `terms` terms. */
 export function gatherWords(field: usize, seal: usize, terms: u32): void {
   const count = length(field + FIELD_IDS) >>> 2;
-  const places = startPlaces(field, seal, terms);
+  const starts = startIndexes(field, seal, terms);
   reserve(seal + SEAL_OCCURRENCES, count * OCCURRENCE_BYTES);
   const out = at(seal + SEAL_OCCURRENCES);
   const ids = at(field + FIELD_IDS);
@@ -39,10 +40,10 @@ export function gatherWords(field: usize, seal: usize, terms: u32): void {
     let position = load<u32>(run, RUN_POSITION);
     const stop = run + TOKEN_RUN_BYTES < runsEnd ? load<u32>(run, TOKEN_RUN_BYTES + RUN_START) : count;
     for (let index = load<u32>(run, RUN_START); index < stop; index++) {
-      const slot = places + (load<u32>(ids + (index << 2)) << 2);
-      const place = load<u32>(slot);
-      store<u32>(slot, place + 1);
-      store<u64>(out + place * OCCURRENCE_BYTES, doc | ((position as u64) << 32));
+      const slot = starts + (load<u32>(ids + (index << 2)) << 2);
+      const target = load<u32>(slot);
+      store<u32>(slot, target + 1);
+      store<u64>(out + target * OCCURRENCE_BYTES, doc | ((position as u64) << 32));
       position++;
     }
   }
@@ -51,16 +52,16 @@ export function gatherWords(field: usize, seal: usize, terms: u32): void {
 /** Gathers the documents of a keyword field, whose ids are ordinals now, for the seal of its `terms` terms. */
 export function gatherValues(field: usize, seal: usize, terms: u32): void {
   const count = length(field + FIELD_IDS) >>> 2;
-  const places = startPlaces(field, seal, terms);
+  const starts = startIndexes(field, seal, terms);
   reserve(seal + SEAL_OCCURRENCES, count * 4);
   const out = at(seal + SEAL_OCCURRENCES);
   const ids = at(field + FIELD_IDS);
   const docs = at(field + FIELD_VALUE_DOCS);
   for (let index: u32 = 0; index < count; index++) {
-    const slot = places + (load<u32>(ids + (index << 2)) << 2);
-    const place = load<u32>(slot);
-    store<u32>(slot, place + 1);
-    store<u32>(out + (place << 2), load<u32>(docs + (index << 2)));
+    const slot = starts + (load<u32>(ids + (index << 2)) << 2);
+    const target = load<u32>(slot);
+    store<u32>(slot, target + 1);
+    store<u32>(out + (target << 2), load<u32>(docs + (index << 2)));
   }
 }
 
@@ -71,21 +72,24 @@ export function gatherNothing(seal: usize, terms: u32): void {
   memory.fill(at(seal + SEAL_ENDS), 0, terms * 4);
 }
 
-/** Counts the occurrences of each term and returns where the place of each one's first stands, u32 by ordinal. */
-function startPlaces(field: usize, seal: usize, terms: u32): usize {
+/**
+ * Counts the occurrences of each term and returns the address of the index of the first one of each, u32 by
+ * ordinal.
+ */
+function startIndexes(field: usize, seal: usize, terms: u32): usize {
   gatherNothing(seal, terms);
-  const places = at(seal + SEAL_ENDS);
+  const starts = at(seal + SEAL_ENDS);
   const ids = at(field + FIELD_IDS);
   const stop = ids + length(field + FIELD_IDS);
   for (let id = ids; id < stop; id += 4) {
-    const slot = places + (load<u32>(id) << 2);
+    const slot = starts + (load<u32>(id) << 2);
     store<u32>(slot, load<u32>(slot) + 1);
   }
   let sum: u32 = 0;
-  for (let slot = places; slot < places + (terms << 2); slot += 4) {
+  for (let slot = starts; slot < starts + (terms << 2); slot += 4) {
     const count = load<u32>(slot);
     store<u32>(slot, sum);
     sum += count;
   }
-  return places;
+  return starts;
 }

@@ -1,12 +1,12 @@
 /**
- * Blocks of columns of at most one value a document, whose values are ordinals: whole numbers from 0 to below a limit. All places
- * are the host's; nothing outlives a call.
+ * Blocks of columns of at most one value a document, whose values are ordinals: whole numbers from 0 to below a limit.
+ * All addresses come from the host; no state is kept between calls.
  */
 
 import { isPlain, MODE_LINEAR, MODE_PACKED, unpackBlock, valuesOf } from "./column";
 import { COLUMN_BASE, COLUMN_ENTRY_BYTES, COLUMN_MODE, COLUMN_STEP, RUN_INDEX, RUN_NUMBERS } from "./layout";
 
-/** Largest of `count` numbers. What lies after them is overwritten. */
+/** Largest of `count` numbers. What follows them is overwritten. */
 function largest(numbers: usize, count: u32): u32 {
   for (let at = count; (at & 3) !== 0; at++) store<u32>(numbers + (at << 2), 0);
   let most = i32x4.splat(0);
@@ -16,8 +16,8 @@ function largest(numbers: usize, count: u32): u32 {
 }
 
 /**
- * Unpacks a block of at most one value a document to the run's room, as numbers n of which base + n * step is the
- * value; false if the twin has to read it.
+ * Unpacks a block of at most one value a document to the run's scratch memory, as numbers n of which base + n * step is
+ * the value; false if the twin has to read it.
  */
 export function unpackPlain(run: usize, block: u32): bool {
   const entry = (load<u32>(run, RUN_INDEX) as usize) + block * COLUMN_ENTRY_BYTES;

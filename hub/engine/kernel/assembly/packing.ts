@@ -8,25 +8,25 @@ export function bitsOf(value: u32): u32 {
   return 32 - clz(value);
 }
 
-/** Packs the 128 u32 at `values`, each below 2^bits, to `out`; returns the place after the 16 * bits bytes. */
+/** Packs the 128 u32 at `values`, each below 2^bits, to `out`; returns the address after the 16 * bits bytes. */
 export function packGroup(values: usize, bits: u32, out: usize): usize {
   if (bits === 0) return out;
   let word = i32x4.splat(0);
   let filled: i32 = 0;
-  let place = out;
+  let address = out;
   for (let row: usize = 0; row < 512; row += 16) {
     const value = v128.load(values + row);
     word = v128.or(word, i32x4.shl(value, filled));
     filled += bits as i32;
     if (filled >= 32) {
-      v128.store(place, word);
-      place += 16;
+      v128.store(address, word);
+      address += 16;
       filled -= 32;
       // A shift by 32 would be one by 0.
       word = filled === 0 ? i32x4.splat(0) : i32x4.shr_u(value, (bits as i32) - filled);
     }
   }
-  return place;
+  return address;
 }
 
 /** Unpacks 128 numbers of `bits` bits at `packed` to the u32 at `out`. Reads 16 bytes after the last one at most. */
@@ -36,17 +36,17 @@ export function unpackGroup(packed: usize, bits: u32, out: usize): void {
     return;
   }
   const mask = i32x4.splat(bits === 32 ? -1 : (1 << bits) - 1);
-  let place = packed;
-  let word = v128.load(place);
+  let address = packed;
+  let word = v128.load(address);
   let used: i32 = 0;
   for (let row: usize = 0; row < 512; row += 16) {
     let value = i32x4.shr_u(word, used);
     used += bits as i32;
     if (used >= 32) {
       used -= 32;
-      place += 16;
+      address += 16;
       if (row < 496) {
-        word = v128.load(place);
+        word = v128.load(address);
         if (used > 0) value = v128.or(value, i32x4.shl(word, (bits as i32) - used));
       }
     }

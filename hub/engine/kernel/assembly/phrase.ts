@@ -1,6 +1,7 @@
 /**
- * Documents in which two terms stand at a distance from each other: the heart of a phrase. The twin is PhraseScorer in
- * hub/search/execute/nodes/phrase.ts. A term's state at `term`: see TERM_… below; the host fills the first five numbers.
+ * Documents in which two terms occur at a given distance: the core of a phrase. The twin is PhraseScorer in
+ * hub/search/execute/nodes/phrase.ts. A term's state at `term`: see TERM_… below; the host fills the first five
+ * numbers.
  */
 
 import { BLOCK_HEADER_BYTES, GROUP } from "./layout";
@@ -19,7 +20,7 @@ const INDEX: usize = 28;
 const START: usize = 32;
 /** Positions of the block are decoded: 1. */
 const HAS_POSITIONS: usize = 36;
-/** Address and number of the u32 that the block's positions have room for. */
+/** Address and number of the u32 that the block's positions have space for. */
 const ROOM: usize = 40;
 const ROOM_NUMBERS: usize = 44;
 /** 128 u32 each (528 bytes with what a load reads more). */
@@ -28,7 +29,7 @@ const FREQS: usize = 576;
 
 const NO_MORE_DOCS: u32 = 0x7fffffff;
 
-/** Something led outside, or is more than there is room for: the twin has to do it. */
+/** Something led outside, or is more than there is space for: the twin has to do it. */
 let failed: bool = false;
 let cursor: usize = 0;
 
@@ -195,9 +196,9 @@ function areNear(first: usize, second: usize, distance: u32): bool {
 }
 
 /**
- * Sets the bits (docCount of them, at `bits`) of the documents in which `second` stands `distance` places after
+ * Sets the bits (docCount of them, at `bits`) of the documents in which `second` occurs `distance` positions after
  * `first`. Returns 1, or 0 if the twin has to do it: the bytes lead outside, or a block has more positions than there
- * is room for.
+ * is space for.
  */
 export function nearSet(first: usize, second: usize, distance: u32, docCount: u32, bits: usize): u32 {
   failed = false;

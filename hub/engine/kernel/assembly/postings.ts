@@ -116,8 +116,9 @@ export function beginPostings(): void {
 }
 
 /**
- * Packs the first documents of the list in scratch, `count` full groups of them, which follow those that were packed before.
- * What is left can be moved to the beginning: a term takes no more room than its packed bytes and the list at hand.
+ * Packs the first documents of the list in scratch, `count` full groups of them, which follow those that were packed
+ * before. What is left can be moved to the beginning: a term takes no more space than its packed bytes and the list at
+ * hand.
  */
 export function packGroups(count: u32, norms: usize, withPositions: bool): void {
   const headers = scratch + SCRATCH_HEADERS;
@@ -161,14 +162,14 @@ export function endPostings(norms: usize, withPositions: bool, out: usize): u32 
   const from = end(out);
   memory.copy(from, at(scratch + SCRATCH_HEADERS), headers);
   memory.copy(from + headers, at(scratch + SCRATCH_BLOCKS), packed);
-  const place = writeTail(groups * GROUP, left % GROUP, norms, from + headers + packed, positionsOut);
-  setEnd(out, place);
+  const address = writeTail(groups * GROUP, left % GROUP, norms, from + headers + packed, positionsOut);
+  setEnd(out, address);
   if (withPositions) {
     const freqs = at(scratch + SCRATCH_FREQS) + groups * GROUP * 4;
     writePositions(freqs, left % GROUP, packedGaps, positionsOut);
   }
   const positions = length(positionsOut);
-  const bytes = (place - from) as u32;
+  const bytes = (address - from) as u32;
   reserve(out, positions);
   copyShort(end(out), at(positionsOut), positions);
   setEnd(out, end(out) + positions);
@@ -182,16 +183,16 @@ function writeTail(start: u32, count: u32, norms: usize, from: usize, positionsO
   const freqs = at(scratch + SCRATCH_FREQS) + start * 4;
   store<u8>(from, maxFreq(freqs, count));
   store<u8>(from, minNorm(docs, count, norms), 1);
-  let place = putVarint(from + 2, length(positionsOut));
+  let address = putVarint(from + 2, length(positionsOut));
   let before = lastPacked;
   for (let index: u32 = 0; index < count; index++) {
     const doc = load<u32>(docs + index * 4);
     const freq = load<u32>(freqs + index * 4);
-    place = putVarint(place, (doc - before - 1) * 2 + (freq === 1 ? 1 : 0));
-    if (freq !== 1) place = putVarint(place, freq);
+    address = putVarint(address, (doc - before - 1) * 2 + (freq === 1 ? 1 : 0));
+    if (freq !== 1) address = putVarint(address, freq);
     before = doc;
   }
-  return place;
+  return address;
 }
 
 /** Positions of `count` documents from gap number `from` on: groups, then varints; returns the next gap's number. */
@@ -201,18 +202,18 @@ function writePositions(freqs: usize, count: u32, from: u32, out: usize): u32 {
   const next = from + left;
   reserve(out, left * VARINT_BYTES + GROUP);
   let gaps = at(scratch + SCRATCH_POSITIONS) + from * 4;
-  let place = end(out);
+  let address = end(out);
   for (; left >= (GROUP as u32); left -= GROUP) {
     const bits = bitsOf(orAll(gaps));
-    store<u8>(place, bits);
-    place = packGroup(gaps, bits, place + 1);
+    store<u8>(address, bits);
+    address = packGroup(gaps, bits, address + 1);
     gaps += GROUP * 4;
   }
   for (; left > 0; left--) {
-    place = putVarint(place, load<u32>(gaps));
+    address = putVarint(address, load<u32>(gaps));
     gaps += 4;
   }
-  setEnd(out, place);
+  setEnd(out, address);
   return next;
 }
 

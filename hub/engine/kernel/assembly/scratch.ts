@@ -1,4 +1,4 @@
-/** Working memory of one instance: places that no other instance writes. */
+/** Working memory of one instance, which no other instance writes. */
 
 /** Address of the structure that SCRATCH_… describes. */
 export let scratch: usize = 0;

@@ -1,6 +1,7 @@
 /**
- * What a search does per posting and per term: sets of documents of postings, substrings of dictionaries. All places are
- * the host's; nothing outlives a call. The twins are postings/postings-cursor.ts and dictionary/dictionary.ts.
+ * What a search does per posting and per term: sets of documents of postings, substrings of dictionaries. All addresses
+ * come from the host; no state is kept between calls. The twins are postings/postings-cursor.ts and
+ * dictionary/dictionary.ts.
  */
 
 import { BLOCK_HEADER_BYTES, GROUP, TERMS_PER_BLOCK } from "./layout";
@@ -37,7 +38,7 @@ function setRange(bits: usize, from: u32, to: u32): void {
 const SURE_BITS: u32 = 24;
 
 /**
- * Sets the bit of each document of a term in the words at `bits` (docCount bits, in whole u64). `room` has 528 bytes.
+ * Sets the bit of each document of a term in the words at `bits` (docCount bits, in whole u64). `workspace` has 528 bytes.
  * Returns 1, or 0 if the bytes lead outside.
  */
 export function postingsSet(
@@ -46,7 +47,7 @@ export function postingsSet(
   docFreq: u32,
   docCount: u32,
   bits: usize,
-  room: usize,
+  workspace: usize,
 ): u32 {
   const blocks = docFreq / GROUP;
   const end = postings + length;
@@ -64,10 +65,10 @@ export function postingsSet(
     if (docBits === 0) {
       setRange(bits, before + 1, last + 1);
     } else {
-      unpackDocs(at, docBits, before, room);
-      if (load<u32>(room + 508) !== last) return 0;
-      if (docBits <= SURE_BITS) setGroup(room, bits);
-      else if (!setDocs(room, GROUP, docCount, bits)) return 0;
+      unpackDocs(at, docBits, before, workspace);
+      if (load<u32>(workspace + 508) !== last) return 0;
+      if (docBits <= SURE_BITS) setGroup(workspace, bits);
+      else if (!setDocs(workspace, GROUP, docCount, bits)) return 0;
     }
     before = last;
   }
@@ -130,7 +131,7 @@ function setDocs(docs: usize, count: u32, docCount: u32, bits: usize): bool {
   return true;
 }
 
-/** True where the `length` bytes at `needle` begin at a place of text[from..to). */
+/** True where the `length` bytes at `needle` begin at an address within text[from..to). */
 function holds(text: usize, from: u32, to: u32, needle: usize, length: u32): bool {
   if (to < length) return false;
   const first = load<u8>(needle);
@@ -145,9 +146,10 @@ function holds(text: usize, from: u32, to: u32, needle: usize, length: u32): boo
 }
 
 /**
- * Finds the terms that hold a needle (at least one byte) in whole blocks of a dictionary: `blocks` begins with the first
- * of them, which holds term number 0 of `terms`. `hasPositions`: as the dictionary says. `text` has room for the longest
- * term. Writes the terms' numbers to the u32 at `out` and returns how many; 0xffffffff where the bytes lead outside.
+ * Finds the terms that hold a needle (at least one byte) in whole blocks of a dictionary: `blocks` begins with the
+ * first of them, which holds term number 0 of `terms`. `hasPositions`: as the dictionary says. `text` has space for the
+ * longest term. Writes the terms' numbers to the u32 at `out` and returns how many; 0xffffffff where the bytes lead
+ * outside.
  */
 export function scanTerms(
   blocks: usize,

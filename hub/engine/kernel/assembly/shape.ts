@@ -10,7 +10,7 @@ import { hashFactor, hashSeed } from "./terms";
 
 /** What stands for a value that is neither object, array nor null, in the hash. */
 const SCALAR: u64 = 0x100;
-/** null is no value of any type. */
+/** null isn't a value of any type. */
 const NULL: u64 = 0x101;
 const COLON: u64 = 0x3a;
 
@@ -34,24 +34,24 @@ export function shapesOf(extents: usize, count: u32, out: usize): void {
 function shapeOf(start: usize, end: usize): u64 {
   let hash: u64 = hashSeed;
   let last: u64 = 0;
-  let place = start;
-  while (place < end) {
-    const byte = load<u8>(place++) as u32;
+  let address = start;
+  while (address < end) {
+    const byte = load<u8>(address++) as u32;
     let event = byte as u64;
     if (byte === 0x22) {
-      const quote = endOfText(place, end);
+      const quote = endOfText(address, end);
       let next = quote + 1;
       while (next < end && load<u8>(next) <= 0x20) next++;
       if (next < end && load<u8>(next) === 0x3a) {
-        hash = withName(hash, place, (quote - place) as u32);
+        hash = withName(hash, address, (quote - address) as u32);
         event = COLON;
       } else event = SCALAR;
-      place = next;
+      address = next;
     } else if (isLiteral(byte)) {
       event = byte === 0x6e ? NULL : SCALAR;
-      while (place < end && !endsLiteral(load<u8>(place))) place++;
+      while (address < end && !endsLiteral(load<u8>(address))) address++;
     } else if ((byte | 0x20) !== 0x7b && (byte | 0x20) !== 0x7d) continue;
-    // Behind a value without a name in between stands another one of a list.
+    // After a value without a name in between, another value of a list follows.
     if (event === SCALAR && last === SCALAR) continue;
     last = event;
     hash = withWord(hash, event);
@@ -77,23 +77,23 @@ function withWord(before: u64, word: u64): u64 {
   return hash ^ (hash >>> 32);
 }
 
-/** Place of the quote that ends the text which begins at `start`; `end` without one. */
+/** Offset of the quote that ends the text which begins at `start`; `end` without one. */
 function endOfText(start: usize, end: usize): usize {
   const quote = i8x16.splat(0x22);
   const backslash = i8x16.splat(0x5c);
-  let place = start;
-  while (place < end) {
-    const bytes = v128.load(place);
+  let address = start;
+  while (address < end) {
+    const bytes = v128.load(address);
     const stops = i8x16.bitmask(v128.or(i8x16.eq(bytes, quote), i8x16.eq(bytes, backslash)));
     if (stops === 0) {
-      place += 16;
+      address += 16;
       continue;
     }
-    place += ctz(stops);
-    if (load<u8>(place) === 0x22) break;
-    place += 2;
+    address += ctz(stops);
+    if (load<u8>(address) === 0x22) break;
+    address += 2;
   }
-  return min(place, end);
+  return min(address, end);
 }
 
 /** First byte of a number, of true, false and null. */

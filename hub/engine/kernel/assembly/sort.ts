@@ -34,9 +34,9 @@ export function groupTerms(pool: usize, fieldCount: u32, starts: usize, ids: usi
   }
   for (let id: u32 = 0; id < count; id++) {
     const slot = starts + (load<u16>(terms + id * TERM_BYTES, TERM_FIELD_LENGTH + 2) as usize) * 4;
-    const place = load<u32>(slot);
-    store<u32>(ids + place * 4, id);
-    store<u32>(slot, place + 1);
+    const target = load<u32>(slot);
+    store<u32>(ids + target * 4, id);
+    store<u32>(slot, target + 1);
   }
   // Each start has moved to the end of its field, which is the next one's start.
   for (let field = fieldCount; field > 0; field--)
@@ -45,12 +45,12 @@ export function groupTerms(pool: usize, fieldCount: u32, starts: usize, ids: usi
 }
 
 /**
- * Sorts `count` ids of one field by the bytes of their terms and notes the place of each in the u32 at `ordinals`, by id.
- * `room`: a buffer for two lists of entries and the counts of the distribution.
+ * Sorts `count` ids of one field by the bytes of their terms and records the position of each in the u32 at `ordinals`,
+ * by id. `workspace`: a buffer for two lists of entries and the counts of the distribution.
  */
-export function sortTerms(pool: usize, ids: usize, count: u32, ordinals: usize, room: usize): void {
-  reserve(room, count * ENTRY_BYTES * 2 + COUNTS_BYTES);
-  const counts = at(room);
+export function sortTerms(pool: usize, ids: usize, count: u32, ordinals: usize, workspace: usize): void {
+  reserve(workspace, count * ENTRY_BYTES * 2 + COUNTS_BYTES);
+  const counts = at(workspace);
   const entries = counts + COUNTS_BYTES;
   makeEntries(pool, ids, count, entries);
   let sorted = entries;
@@ -91,9 +91,9 @@ function distribute(count: u32, counts: usize, entries: usize): usize {
     toStarts(table);
     for (let entry = from; entry < from + count * ENTRY_BYTES; entry += ENTRY_BYTES) {
       const slot = table + ((load<u8>(entry + byte) as usize) << 2);
-      const place = load<u32>(slot);
-      store<u32>(slot, place + 1);
-      v128.store(to + place * ENTRY_BYTES, v128.load(entry));
+      const target = load<u32>(slot);
+      store<u32>(slot, target + 1);
+      v128.store(to + target * ENTRY_BYTES, v128.load(entry));
     }
     const other = from;
     from = to;
@@ -108,7 +108,7 @@ function countOne(table: usize, value: u8): void {
   store<u32>(slot, load<u32>(slot) + 1);
 }
 
-/** Makes of 256 counts the place of each value's first entry. */
+/** Turns 256 counts into the index of each value's first entry. */
 function toStarts(table: usize): void {
   let sum: u32 = 0;
   for (let slot = table; slot < table + 1024; slot += 4) {
@@ -118,23 +118,23 @@ function toStarts(table: usize): void {
   }
 }
 
-/** Puts runs of entries with the same first bytes in order; `room` has as much room as the entries. */
-function sortAlike(pool: usize, entries: usize, room: usize, count: u32): void {
+/** Puts runs of entries with the same first bytes in order; `workspace` is as large as the entries. */
+function sortAlike(pool: usize, entries: usize, workspace: usize, count: u32): void {
   let start: u32 = 0;
   while (start < count) {
     const prefix = load<u64>(entries + start * ENTRY_BYTES);
     let stop = start + 1;
     while (stop < count && load<u64>(entries + stop * ENTRY_BYTES) === prefix) stop++;
-    if (stop - start > 1) mergeSort(pool, entries + start * ENTRY_BYTES, room, stop - start);
+    if (stop - start > 1) mergeSort(pool, entries + start * ENTRY_BYTES, workspace, stop - start);
     start = stop;
   }
 }
 
-function mergeSort(pool: usize, entries: usize, room: usize, count: u32): void {
+function mergeSort(pool: usize, entries: usize, workspace: usize, count: u32): void {
   const terms = at(pool + POOL_TERMS);
   const texts = at(pool + POOL_TEXT);
   let from = entries;
-  let to = room;
+  let to = workspace;
   for (let start: u32 = 0; start < count; start += SHORT_RUN)
     sortRun(terms, texts, from, start, min(start + SHORT_RUN, count));
   for (let width = SHORT_RUN; width < count; width *= 2) {
@@ -151,12 +151,12 @@ function sortRun(terms: usize, texts: usize, entries: usize, start: u32, stop: u
   for (let index = start + 1; index < stop; index++) {
     const entry = v128.load(entries + index * ENTRY_BYTES);
     const id = load<u32>(entries + index * ENTRY_BYTES, 8);
-    let place = entries + index * ENTRY_BYTES;
-    while (place > entries + start * ENTRY_BYTES && isBefore(terms, texts, id, load<u32>(place - ENTRY_BYTES, 8))) {
-      v128.store(place, v128.load(place - ENTRY_BYTES));
-      place -= ENTRY_BYTES;
+    let address = entries + index * ENTRY_BYTES;
+    while (address > entries + start * ENTRY_BYTES && isBefore(terms, texts, id, load<u32>(address - ENTRY_BYTES, 8))) {
+      v128.store(address, v128.load(address - ENTRY_BYTES));
+      address -= ENTRY_BYTES;
     }
-    v128.store(place, entry);
+    v128.store(address, entry);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Stored bytes by document on their way into packed blocks. The twin is stored/stored.ts. */
+/** Stored bytes by document that go into packed blocks. The twin is stored/stored.ts. */
 
 import { at, end, length, push32, putVarint, reserve, setEnd, setLength } from "./buffer";
 import { copyShort } from "./copy";

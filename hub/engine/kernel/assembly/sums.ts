@@ -1,6 +1,6 @@
 /**
- * Values of one column, summed by the ordinals of another. All places are the host's; nothing outlives a call. The twin is
- * columns/column-sums.ts.
+ * Values of one column, summed by the ordinals of another. All addresses come from the host; no state is kept between
+ * calls. The twin is columns/column-sums.ts.
  */
 
 import { chooseInBlock } from "./choose";
@@ -68,7 +68,7 @@ function sumBlock(by: usize, run: usize, block: u32, mask: usize, ordinals: u32,
       const lowest = bits & -bits;
       const group = first + load<u32>(groups + ((groupRank + popcnt(haveGroup & (lowest - 1))) << 2)) * stride;
       const number = load<u32>(numbers + ((rank + popcnt(have & (lowest - 1))) << 2));
-      // What stands after the block's numbers is of others; only damage leads there.
+      // What is after the block's numbers belongs to others; only damage leads there.
       if (group < ordinals) addValue(sums + <usize>group * SUM_BYTES, base + <f64>number * step);
       bits ^= lowest;
     }
@@ -78,7 +78,7 @@ function sumBlock(by: usize, run: usize, block: u32, mask: usize, ordinals: u32,
 }
 
 /**
- * Like `sumBlock`, by the slots of ordinals. The documents are chosen first, in `room` for twice as many numbers as
+ * Like `sumBlock`, by the slots of ordinals. The documents are chosen first, in `workspace` for twice as many numbers as
  * a block has documents, and two more.
  */
 function sumChosen(
@@ -89,11 +89,11 @@ function sumChosen(
   ordinals: u32,
   slots: usize,
   marks: usize,
-  room: usize,
+  workspace: usize,
   sums: usize,
 ): void {
-  const chosen = room + 4 * (COLUMN_DOCS + 1);
-  const count = chooseInBlock(by, block, mask, ordinals, marks, 0, room, chosen);
+  const chosen = workspace + 4 * (COLUMN_DOCS + 1);
+  const count = chooseInBlock(by, block, mask, ordinals, marks, 0, workspace, chosen);
   const entry = (load<u32>(run, RUN_INDEX) as usize) + block * COLUMN_ENTRY_BYTES;
   const base = baseOf(run, entry);
   const step = load<f64>(entry, COLUMN_STEP);
@@ -102,16 +102,16 @@ function sumChosen(
   let word: u32 = 0;
   let rank: u32 = 0;
   for (let index: u32 = 0; index < count; index++) {
-    let place = load<u32>(room + (index << 2));
+    let position = load<u32>(workspace + (index << 2));
     if (present !== 0) {
-      for (; word < place >>> 5; word++) rank += popcnt(load<u32>(present + (word << 2)));
+      for (; word < position >>> 5; word++) rank += popcnt(load<u32>(present + (word << 2)));
       const have = load<u32>(present + (word << 2));
-      const bit: u32 = 1 << (place & 31);
+      const bit: u32 = 1 << (position & 31);
       if ((have & bit) === 0) continue;
-      place = rank + popcnt(have & (bit - 1));
+      position = rank + popcnt(have & (bit - 1));
     }
     const slot = load<u32>(slots + (<usize>load<u32>(chosen + (index << 2)) << 2)) as usize;
-    addValue(sums + slot * SUM_BYTES, base + <f64>load<u32>(numbers + (place << 2)) * step);
+    addValue(sums + slot * SUM_BYTES, base + <f64>load<u32>(numbers + (position << 2)) * step);
   }
 }
 
@@ -119,7 +119,7 @@ function sumChosen(
  * Adds the values of a run's documents, whole numbers, to the sums at `sums` (see SUM_… in layout.ts) by their ordinals, which
  * are those of `by`, the same blocks of another column, and below `ordinals`: of all documents, or of those in `words` (32
  * words a block; 0: all). `slots`: which sum each ordinal has, i32, below 0 for none, and `marks` those that have one; 0: each
- * has its own, and `room` (see sumChosen) isn't needed. Begins with block `first` and returns the first one that the twin has to
+ * has its own, and `workspace` (see sumChosen) isn't needed. Begins with block `first` and returns the first one that the twin has to
  * do, or the number of blocks.
  */
 export function sumBlocks(
@@ -130,7 +130,7 @@ export function sumBlocks(
   ordinals: u32,
   slots: usize,
   marks: usize,
-  room: usize,
+  workspace: usize,
   sums: usize,
 ): u32 {
   const blocks = load<u32>(run, RUN_BLOCKS);
@@ -143,7 +143,7 @@ export function sumBlocks(
     if (!unpackPlain(by, block) || !areOrdinals(by, block, ordinals)) return block;
     if (!unpackPlain(run, block)) return block;
     if (slots === 0) sumBlock(by, run, block, mask, ordinals, sums);
-    else sumChosen(by, run, block, mask, ordinals, slots, marks, room, sums);
+    else sumChosen(by, run, block, mask, ordinals, slots, marks, workspace, sums);
   }
   return blocks;
 }

@@ -1,6 +1,6 @@
 /**
- * Runs of blocks of columns, counted by value. All places are the host's; nothing outlives a call. The twin is
- * columns/block-column.ts.
+ * Runs of blocks of columns, counted by value. All addresses come from the host; no state is kept between calls. The
+ * twin is columns/block-column.ts.
  */
 
 import { isEmpty, MODE_EMPTY, presenceOf, valuesOf } from "./column";

@@ -13,7 +13,7 @@ export function beginDocument(start: usize): void {
   setLength(scratch + SCRATCH_TAPE, 0);
 }
 
-/** Appends an entry and returns its place. */
+/** Appends an entry and returns its address. */
 export function pushEntry(target: usize, action: u32, start: usize, stop: usize): usize {
   const tape = scratch + SCRATCH_TAPE;
   reserve(tape, ENTRY_BYTES);

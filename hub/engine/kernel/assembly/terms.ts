@@ -1,7 +1,7 @@
 /**
- * The terms of a segment buffer: those of all fields in one open-addressing hash table, each with a number in the order of
- * their first occurrence. What fits stands in the term's record, so that a look-up touches one slot and one record. Where
- * terms occur is noted by field (field.ts). The twin is test/oracles/engine/term-pool.ts.
+ * The terms of a segment buffer: those of all fields in one open-addressing hash table, each with a number in the order
+ * of their first occurrence. What fits is stored in the term's record, so that a look-up touches one slot and one
+ * record. Where terms occur is recorded by field (field.ts). The twin is test/oracles/engine/term-pool.ts.
  */
 
 import { at, length, reserve, setLength } from "./buffer";
@@ -39,16 +39,16 @@ export function seedHash(seed: u64, factor: u64): void {
 /** Hash of bytes in a field, eight at a time; reads up to 7 bytes after them. */
 export function hashOf(field: u32, text: usize, count: u32): u32 {
   let h = hashSeed + ((field as u64) << 32) + (count as u64);
-  let place = text;
+  let address = text;
   let left = count;
   while (left >= 8) {
-    h = (h ^ load<u64>(place)) * hashFactor;
+    h = (h ^ load<u64>(address)) * hashFactor;
     h ^= h >>> 32;
-    place += 8;
+    address += 8;
     left -= 8;
   }
   if (left > 0) {
-    h = (h ^ (load<u64>(place) & ((1 << ((left as u64) << 3)) - 1))) * hashFactor;
+    h = (h ^ (load<u64>(address) & ((1 << ((left as u64) << 3)) - 1))) * hashFactor;
     h ^= h >>> 32;
   }
   return ((h * HASH_FINISH) >>> 32) as u32;
@@ -66,7 +66,7 @@ export function equals(a: usize, b: usize, count: u32): bool {
   return left === 0 || (load<u64>(a) ^ load<u64>(b)) << (64 - ((left as u64) << 3)) === 0;
 }
 
-/** Makes room for `count` new terms that have `textBytes` bytes together. */
+/** Reserves space for `count` new terms that have `textBytes` bytes together. */
 export function reserveTerms(pool: usize, count: u32, textBytes: u32): void {
   reserve(pool + POOL_TERMS, count * TERM_BYTES);
   reserve(pool + POOL_TEXT, textBytes);
@@ -79,7 +79,7 @@ export function reserveTerms(pool: usize, count: u32, textBytes: u32): void {
 
 function rehash(pool: usize, slots: u32): void {
   const table = pool + POOL_TABLE;
-  // Its length stays 0: the old slots need no copy, the terms know their hashes.
+  // Its length stays 0: the old slots need no copy, the terms contain their hashes.
   if (slots * SLOT_BYTES > load<u32>(table, BUFFER_CAPACITY)) grow(table, slots * SLOT_BYTES);
   const slotsAt = at(table);
   memory.fill(slotsAt, 0, slots * SLOT_BYTES);
@@ -97,7 +97,7 @@ function rehash(pool: usize, slots: u32): void {
   }
 }
 
-/** Returns the id of a term, new or not. Room must have been made. Up to 31 bytes after the text are read. */
+/** Returns the id of a term, new or not. Space must have been reserved. Up to 31 bytes after the text are read. */
 export function internTerm(pool: usize, field: u32, text: usize, count: u32): u32 {
   if (count > (SHORT_TERM_BYTES as u32)) return internLong(pool, field, text, count);
   const first = load<u64>(text) & firstBytes(count);
@@ -151,7 +151,7 @@ function firstBytes(count: u32): u64 {
   return count >= 8 ? u64.MAX_VALUE : some;
 }
 
-/** Like `internTerm`, of a text that doesn't stand in the record. */
+/** Like `internTerm`, of a text that isn't in the record. */
 function internLong(pool: usize, field: u32, text: usize, count: u32): u32 {
   const hash = hashOf(field, text, count);
   const fieldLength = (field << 16) | count;
@@ -180,7 +180,7 @@ function internLong(pool: usize, field: u32, text: usize, count: u32): u32 {
   return load<u32>(pool, POOL_TERM_COUNT) - 1;
 }
 
-/** Makes the record of a new term, but for its text. */
+/** Makes the record of a new term, except for its text. */
 function insert(pool: usize, slot: usize, hash: u32, fieldLength: u32): usize {
   const id = load<u32>(pool, POOL_TERM_COUNT);
   store<u32>(pool, id + 1, POOL_TERM_COUNT);
@@ -199,7 +199,7 @@ export function textBytes(term: usize): u32 {
   return load<u16>(term, TERM_FIELD_LENGTH) as u32;
 }
 
-/** Where a term's text stands; `texts` is the start of the long ones. */
+/** Where a term's text is; `texts` is the start of the long ones. */
 @inline
 export function textAt(term: usize, texts: usize): usize {
   return textBytes(term) <= (SHORT_TERM_BYTES as u32) ? term + TERM_TEXT : texts + load<u32>(term, TERM_TEXT_AT);

@@ -9,10 +9,10 @@ import { addWord, endText, reserveWords, startRun, startText } from "./field";
 import { FIELD_NUMBER, MAX_TOKEN_BYTES, SCRATCH_MASKS, SCRATCH_TEXT } from "./layout";
 import { scratch } from "./scratch";
 
-/** Zeros that stand before the text, so that a vector can be loaded from before it. */
+/** Zeros before the text, so that a vector can be loaded from before it. */
 const LEAD_BYTES: usize = 16;
 
-/** Words for which room is made at once. */
+/** Words for which space is reserved at a time. */
 const WORDS_AT_ONCE: u32 = 512;
 
 /** Class bits: letters a-o, letters p-z, digit, underscore, colon, semicolon, comma, full stop or apostrophe. */
@@ -33,9 +33,9 @@ export function addText(pool: usize, field: usize, doc: u32, text: usize, count:
 
 /** Copies the text in lower case and marks the bytes of words; returns how many runs of them there are. */
 function markWords(text: usize, count: u32): u32 {
-  const room = ((count + 63) & ~63) + 128;
-  reserve(scratch + SCRATCH_TEXT, room);
-  reserve(scratch + SCRATCH_MASKS, (room >>> 3) + 16);
+  const capacity = ((count + 63) & ~63) + 128;
+  reserve(scratch + SCRATCH_TEXT, capacity);
+  reserve(scratch + SCRATCH_MASKS, (capacity >>> 3) + 16);
   const lower = at(scratch + SCRATCH_TEXT) + LEAD_BYTES;
   const masks = at(scratch + SCRATCH_MASKS);
   const blocks = (count + 63) >>> 6;
@@ -45,12 +45,12 @@ function markWords(text: usize, count: u32): u32 {
   let digitsBefore: u64 = 0;
   let lastBit: u64 = 0;
   for (let block: u32 = 0; block < blocks; block++) {
-    const place = lower + (block << 6);
-    classify(place);
+    const address = lower + (block << 6);
+    classify(address);
     let words = wordBits;
     const middles = midLetterBits | midNumberBits;
     if (middles !== 0) {
-      const behind = load<u8>(place + 64);
+      const behind = load<u8>(address + 64);
       const letterBehind: u64 = isLetter(behind) ? 1 : 0;
       const digitBehind: u64 = isDigit(behind) ? 1 : 0;
       words |=
@@ -67,12 +67,12 @@ function markWords(text: usize, count: u32): u32 {
   return runs;
 }
 
-/** Copies `count` bytes with A-Z as a-z and fills up with zeros to `room` bytes and a vector more. */
-function copyLower(text: usize, lower: usize, count: u32, room: u32): void {
+/** Copies `count` bytes with A-Z as a-z and fills up with zeros to `capacity` bytes and a vector more. */
+function copyLower(text: usize, lower: usize, count: u32, capacity: u32): void {
   v128.store(lower - LEAD_BYTES, i8x16.splat(0));
   for (let index: u32 = 0; index < count; index += 16) v128.store(lower + index, toLower(v128.load(text + index)));
   // Up to a vector more than asked for.
-  for (let index = count; index < room + 16; index += 16) v128.store(lower + index, i8x16.splat(0));
+  for (let index = count; index < capacity + 16; index += 16) v128.store(lower + index, i8x16.splat(0));
 }
 
 /** A-Z as a-z, all other bytes as they are. */
@@ -89,14 +89,14 @@ let digitBits: u64 = 0;
 let midLetterBits: u64 = 0;
 let midNumberBits: u64 = 0;
 
-function classify(place: usize): void {
+function classify(address: usize): void {
   wordBits = 0;
   letterBits = 0;
   digitBits = 0;
   midLetterBits = 0;
   midNumberBits = 0;
   for (let part: u32 = 0; part < 64; part += 16) {
-    const bytes = v128.load(place + part);
+    const bytes = v128.load(address + part);
     // By the low and by the high four bits; a class has a bit in both.
     const low = i8x16.swizzle(
       i8x16(0x06, 0x07, 0x07, 0x07, 0x07, 0x07, 0x07, -0x79, 0x07, 0x07, 0x13, 0x21, 0x41, 0x01, -0x7f, 0x09),
@@ -190,22 +190,22 @@ function isWord(text: usize, length: u32): bool {
 /** Slow path: cuts a run that is longer than a word may be, byte by byte; returns the number of words. */
 function addLongRun(pool: usize, field: usize, number: u32, text: usize, count: u32): u32 {
   let added: u32 = 0;
-  let place: u32 = 0;
-  while (place < count) {
-    if (isMiddle(load<u8>(text + place))) {
-      place++;
+  let offset: u32 = 0;
+  while (offset < count) {
+    if (isMiddle(load<u8>(text + offset))) {
+      offset++;
       continue;
     }
-    const start = place;
+    const start = offset;
     let length: u32 = 0;
     for (;;) {
-      place++;
+      offset++;
       length++;
-      if (place >= count || length === MAX_TOKEN_BYTES) break;
-      if (!isMiddle(load<u8>(text + place))) continue;
+      if (offset >= count || length === MAX_TOKEN_BYTES) break;
+      if (!isMiddle(load<u8>(text + offset))) continue;
       // The run's marks say that a letter or digit follows.
-      if (length + 2 > (MAX_TOKEN_BYTES as u32) || place + 1 >= count) break;
-      place++;
+      if (length + 2 > (MAX_TOKEN_BYTES as u32) || offset + 1 >= count) break;
+      offset++;
       length++;
     }
     if (!isWord(text + start, length)) continue;

@@ -1,7 +1,8 @@
 /**
  * The standard tokenizer with lower case over UTF-8: words by the rules of UAX #29, code point by code point, with the
- * host's table of classes and lower-case letters (SCRATCH_UNICODE). Classes are those of analysis/tokenizers/word-break.ts;
- * the twin is analysis/tokenizers/standard-tokenizer.ts. Takes texts only in which no word comes near the longest one; says so beforehand.
+ * host's table of classes and lower-case letters (SCRATCH_UNICODE). Classes are those of
+ * analysis/tokenizers/word-break.ts; the twin is analysis/tokenizers/standard-tokenizer.ts. Takes texts only in which
+ * no word comes near the longest one; the caller checks that beforehand.
  */
 
 import { at, reserve } from "./buffer";
@@ -33,15 +34,15 @@ const SOUTHEAST_ASIAN: u32 = 16;
 const LETTERS: u32 = (1 << LETTER) | (1 << HEBREW) | (1 << HANGUL);
 const WORD_PARTS: u32 = LETTERS | (1 << NUMERIC) | (1 << KATAKANA) | (1 << CONNECTOR);
 const LETTERS_OR_DIGITS: u32 = LETTERS | (1 << NUMERIC);
-/** What stands in no word with another character but marks. */
+/** What is never in a word with another character, except marks. */
 const ALONE: u32 = (1 << OTHER) | (1 << HAN) | (1 << HIRAGANA);
 /** Classes that make a run of word parts a word. */
 const WORD_MAKERS: u32 = LETTERS | (1 << KATAKANA) | (1 << NUMERIC);
 
-/** Bytes that may stand between two places where words surely end: fewer than the longest word has characters. */
+/** Bytes that may lie between two offsets at which words certainly end: fewer than the longest word has characters. */
 const MAX_STRETCH: u32 = 250;
 
-/** Words for which room is made at once. */
+/** Words for which space is reserved at a time. */
 const WORDS_AT_ONCE: u32 = 64;
 
 /** Class of the code point read last. */
@@ -55,30 +56,30 @@ export function isPlainUnicode(text: usize, count: u32): bool {
   const table = load<u32>(scratch, SCRATCH_UNICODE);
   if (table === 0) return false;
   const limit = text + count;
-  let place = text;
+  let address = text;
   let stretch: u32 = 0;
-  while (place < limit) {
+  while (address < limit) {
     // Fast path: sixteen bytes of ASCII.
-    if (place + 16 <= limit) {
-      const bytes = v128.load(place);
+    if (address + 16 <= limit) {
+      const bytes = v128.load(address);
       if (!v128.any_true(v128.and(bytes, i8x16.splat(-0x80)))) {
         const ends = wordEnds(bytes);
         stretch = ends === 0 ? stretch + 16 : clz(ends << 16);
         if (stretch > MAX_STRETCH) return false;
-        place += 16;
+        address += 16;
         continue;
       }
     }
-    const byte = load<u8>(place) as u32;
+    const byte = load<u8>(address) as u32;
     if (byte < 0x80) {
       stretch = ((1 << (load<u8>(table + byte) as u32)) & ALONE) !== 0 && byte !== 0x5c ? 0 : stretch + 1;
-      place++;
+      address++;
     } else {
-      if (!readWide(place, limit)) return false;
+      if (!readWide(address, limit)) return false;
       kind = point < (UNICODE_POINTS as u32) ? load<u8>(table + point) : 0;
       if (kind === 0 || (point > 0xffff && kind !== OTHER && kind !== EXTEND)) return false;
       stretch = ((1 << kind) & ALONE) !== 0 ? 0 : stretch + width;
-      place += width;
+      address += width;
     }
     if (stretch > MAX_STRETCH) return false;
   }
@@ -93,33 +94,33 @@ function wordEnds(bytes: v128): u32 {
   return i8x16.bitmask(v128.or(some, more)) as u32;
 }
 
-/** Reads the code point at `place`, of text that was found plain. */
-function read(table: usize, place: usize): void {
-  const first = load<u8>(place) as u32;
+/** Reads the code point at `address`, of text that was found plain. */
+function read(table: usize, address: usize): void {
+  const first = load<u8>(address) as u32;
   if (first < 0x80) {
     setAscii(first);
-  } else decodeWide(place, first);
+  } else decodeWide(address, first);
   kind = load<u8>(table + point);
 }
 
-/** Class of what stands at `place`; OTHER at the end. */
-function kindAt(table: usize, place: usize, limit: usize): u32 {
-  if (place >= limit) return OTHER;
-  read(table, place);
+/** Class of what is at `address`; OTHER at the end. */
+function kindAt(table: usize, address: usize, limit: usize): u32 {
+  if (address >= limit) return OTHER;
+  read(table, address);
   return kind;
 }
 
-/** Place of the next character after the one at `place` and the marks that belong to it. */
-function step(table: usize, place: usize, limit: usize): usize {
-  read(table, place);
-  return skipMarks(table, place + width, limit);
+/** Address of the next character after the one at `address` and the marks that belong to it. */
+function step(table: usize, address: usize, limit: usize): usize {
+  read(table, address);
+  return skipMarks(table, address + width, limit);
 }
 
 function skipMarks(table: usize, from: usize, limit: usize): usize {
-  let place = from;
+  let address = from;
   // No mark is ASCII.
-  while (place < limit && load<u8>(place) >= 0x80 && kindAt(table, place, limit) === EXTEND) place += width;
-  return place;
+  while (address < limit && load<u8>(address) >= 0x80 && kindAt(table, address, limit) === EXTEND) address += width;
+  return address;
 }
 
 /** Adds the words of a value that `isPlainUnicode` accepted (its escapes resolved) to a field. */
@@ -132,28 +133,28 @@ export function addUnicodeText(pool: usize, field: usize, doc: u32, text: usize,
   const limit = text + count;
   let added: u32 = 0;
   let budget: u32 = 0;
-  let place = text;
+  let address = text;
   startRun(field, doc, first);
-  while (place < limit) {
-    const start = place;
-    const byte = load<u8>(place) as u32;
-    // Fast path: most of what is no word is ASCII.
+  while (address < limit) {
+    const start = address;
+    const byte = load<u8>(address) as u32;
+    // Fast path: most of what isn't a word is ASCII.
     if (byte < 0x80 && ((1 << (load<u8>(table + byte) as u32)) & WORD_PARTS) === 0) {
-      place++;
+      address++;
       continue;
     }
-    const here = kindAt(table, place, limit);
+    const here = kindAt(table, address, limit);
     let isWord = false;
     if (here === HAN || here === HIRAGANA) {
-      place = skipMarks(table, place + width, limit);
+      address = skipMarks(table, address + width, limit);
       isWord = true;
     } else if (here === SOUTHEAST_ASIAN) {
-      place = endOfRun(table, place, limit);
+      address = endOfRun(table, address, limit);
       isWord = true;
     } else if (((1 << here) & WORD_PARTS) !== 0) {
-      place = endOfWord(table, place + width, limit, here);
+      address = endOfWord(table, address + width, limit, here);
       isWord = (seen & WORD_MAKERS) !== 0;
-    } else place += width;
+    } else address += width;
     if (!isWord) continue;
     if (budget === 0) {
       budget = WORDS_AT_ONCE;
@@ -161,20 +162,20 @@ export function addUnicodeText(pool: usize, field: usize, doc: u32, text: usize,
       reserveWords(pool, field, WORDS_AT_ONCE, WORDS_AT_ONCE * 2 * MAX_STRETCH);
     }
     budget--;
-    addWord(pool, field, number, lower, putLower(lower, table, start, place));
+    addWord(pool, field, number, lower, putLower(lower, table, start, address));
     added++;
   }
   endText(field, doc, added, first + added);
 }
 
 function endOfRun(table: usize, from: usize, limit: usize): usize {
-  let place = from;
+  let address = from;
   let here = SOUTHEAST_ASIAN;
   while (here === SOUTHEAST_ASIAN || here === EXTEND) {
-    place += width;
-    here = kindAt(table, place, limit);
+    address += width;
+    here = kindAt(table, address, limit);
   }
-  return place;
+  return address;
 }
 
 /** Classes of the word that was walked last, a bit each. */
@@ -184,36 +185,36 @@ let seen: u32 = 0;
 function endOfWord(table: usize, from: usize, limit: usize, first: u32): usize {
   let last = first;
   let classes: u32 = 1 << first;
-  let place = from;
-  while (place < limit) {
-    const byte = load<u8>(place) as u32;
+  let address = from;
+  while (address < limit) {
+    const byte = load<u8>(address) as u32;
     if (byte < 0x80) {
       // Fast path: letters and digits of ASCII join whatever is one of them, and most of the rest ends any word.
       const next = load<u8>(table + byte) as u32;
       if ((((1 << next) & LETTERS_OR_DIGITS) !== 0) && (((1 << last) & LETTERS_OR_DIGITS) !== 0)) {
         last = next;
         classes |= 1 << next;
-        place++;
+        address++;
         continue;
       }
       if (next === OTHER) break;
     }
-    const here = kindAt(table, place, limit);
+    const here = kindAt(table, address, limit);
     if (here === EXTEND || joins(last, here)) {
-      place += width;
+      address += width;
       // Marks belong to what they follow.
       if (here === EXTEND) continue;
       last = here;
       classes |= 1 << here;
       continue;
     }
-    const behind = step(table, place, limit);
+    const behind = step(table, address, limit);
     if (!joinsByMiddle(last, here, kindAt(table, behind, limit))) break;
-    place = behind;
-    if (place < limit && here !== SINGLE_QUOTE) last = kind;
+    address = behind;
+    if (address < limit && here !== SINGLE_QUOTE) last = kind;
   }
   seen = classes;
-  return place;
+  return address;
 }
 
 function joins(last: u32, here: u32): bool {
@@ -222,7 +223,7 @@ function joins(last: u32, here: u32): bool {
   return (((1 << last) & LETTERS_OR_DIGITS) !== 0) && (((1 << here) & LETTERS_OR_DIGITS) !== 0);
 }
 
-/** Whether a word continues after punctuation of class `middle`, where `after` stands. */
+/** Whether a word continues after punctuation of class `middle`, if `after` follows. */
 function joinsByMiddle(last: u32, middle: u32, after: u32): bool {
   const both = middle === MID_BOTH || middle === SINGLE_QUOTE;
   if ((both || middle === MID_LETTER) && ((1 << last) & LETTERS) !== 0 && ((1 << after) & LETTERS) !== 0)
@@ -236,17 +237,17 @@ function joinsByMiddle(last: u32, middle: u32, after: u32): bool {
 function putLower(lower: usize, table: usize, start: usize, stop: usize): u32 {
   const letters = table + UNICODE_LOWER;
   let to = lower;
-  let place = start;
-  while (place < stop) {
-    const bytes = v128.load(place);
+  let address = start;
+  while (address < stop) {
+    const bytes = v128.load(address);
     v128.store(to, toLower(bytes));
-    const plain = min(ctz((i8x16.bitmask(bytes) as u32) | 0x1_0000), (stop - place) as u32);
-    place += plain;
+    const plain = min(ctz((i8x16.bitmask(bytes) as u32) | 0x1_0000), (stop - address) as u32);
+    address += plain;
     to += plain;
-    if (plain === 16 || place === stop) continue;
-    decodeWide(place, load<u8>(place) as u32);
+    if (plain === 16 || address === stop) continue;
+    decodeWide(address, load<u8>(address) as u32);
     to = point > 0xffff ? putPoint(to, point) : putPoint(to, load<u16>(letters + (point << 1)) as u32);
-    place += width;
+    address += width;
   }
   return (to - lower) as u32;
 }

@@ -3,10 +3,10 @@
 /** Where the last varint ended. */
 export let cursor: usize = 0;
 
-/** Continues reading at `place`. */
+/** Continues reading at `address`. */
 @inline
-export function readAt(place: usize): void {
-  cursor = place;
+export function readAt(address: usize): void {
+  cursor = address;
 }
 
 /** Reads a varint below 2^35, of which 32 bits are kept; zeros stand after `stop`. */

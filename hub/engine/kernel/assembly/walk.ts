@@ -71,7 +71,7 @@ function readText(walk: usize, shared: u32, added: u32, stop: usize): bool {
   return true;
 }
 
-/** Reads how often the term occurs and how long its postings are; passes over what stands in the dictionary itself. */
+/** Reads how often the term occurs and how long its postings are; skips what is in the dictionary itself. */
 function readNumbers(walk: usize, stop: usize, hasPositions: bool): bool {
   const docFreq = readVarint(stop);
   let total: u32 = 0;

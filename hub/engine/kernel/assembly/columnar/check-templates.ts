@@ -19,7 +19,7 @@ import {
   DIFFERENT,
   numberAt,
   pass,
-  place,
+  address,
   readFrom,
   stop,
   take,
@@ -32,12 +32,12 @@ const VARIABLE: u32 = 0;
 const REFERENCE: u32 = 1;
 const LITERAL: u32 = 1;
 
-/** A template in the list: where its operations stand, and behind them; its variables; its texts. */
+/** A template in the list: the start and end of its operations; its variables; its texts. */
 const HEAD_END: u32 = 4;
 const HEAD_VARIABLES: u32 = 8;
 const HEAD_TEXTS: u32 = 12;
 const HEAD_BYTES: u32 = 16;
-/** What stands behind the parts that were compared; AT_OTHER: they differ. */
+/** What follows the parts that were compared; AT_OTHER: they differ. */
 const AT_END: u32 = 0;
 const AT_VARIABLE: u32 = 1;
 const AT_OTHER: u32 = 2;
@@ -57,18 +57,18 @@ export function checkTemplates(state: usize, shape: u32, rows: u32): bool {
   return true;
 }
 
-/** Notes where the operations of each template stand. */
+/** Records where the operations of each template are. */
 function listTemplates(state: usize, count: u32): bool {
   const heads = state + COLUMNAR_TEMPLATES;
-  if (count > ((stop - place) as u32)) return false;
+  if (count > ((stop - address) as u32)) return false;
   setLength(heads, 0);
   reserve(heads, HEAD_BYTES * count);
   for (let head = at(heads); head < at(heads) + HEAD_BYTES * count; head += HEAD_BYTES) {
     const bytes = take();
-    const from = place;
+    const from = address;
     store<u32>(head, from as u32);
     if (!pass(bytes)) return false;
-    const behind = place;
+    const behind = address;
     store<u32>(head, behind as u32, HEAD_END);
     const variables = take();
     store<u32>(head, variables, HEAD_VARIABLES);
@@ -80,11 +80,11 @@ function listTemplates(state: usize, count: u32): bool {
 
 /** Variables among the operations of a template; DIFFERENT where these can't be that. */
 function countVariables(state: usize, from: usize, to: usize): u32 {
-  const block = place;
+  const block = address;
   const blockEnd = stop;
   let count: u32 = 0;
   readFrom(from, to);
-  while (place < to && count !== DIFFERENT) {
+  while (address < to && count !== DIFFERENT) {
     const operation = take();
     if (operation === VARIABLE) count++;
     else if (operation === REFERENCE ? !isWritten(state, take()) : !pass(operation - LITERAL)) count = DIFFERENT;
@@ -99,7 +99,7 @@ function isWritten(state: usize, column: u32): bool {
   return column < length(written) && load<u8>(at(written) + column) !== 0;
 }
 
-/** Counts the texts of each template, and notes the template of each sample. */
+/** Counts the texts of each template, and records the template of each sample. */
 function findTemplates(state: usize, shape: u32, rows: u32, count: u32): bool {
   const last = end(state + COLUMNAR_COLUMNS);
   let sample = at(state + COLUMNAR_COLUMNS);
@@ -121,7 +121,7 @@ function findTemplates(state: usize, shape: u32, rows: u32, count: u32): bool {
 
 /** Compares the parts of a template up to the next variable, or up to the end of the text: `wanted` says which must come. */
 function checkParts(state: usize, shape: u32, template: u32, wanted: u32): bool {
-  const block = place;
+  const block = address;
   const blockEnd = stop;
   const head = at(state + COLUMNAR_TEMPLATES) + HEAD_BYTES * template;
   const last = end(state + COLUMNAR_COLUMNS);
@@ -130,7 +130,7 @@ function checkParts(state: usize, shape: u32, template: u32, wanted: u32): bool 
     readFrom(load<u32>(sample, SAMPLE_PART), load<u32>(head, HEAD_END));
     if (passParts(sample) !== wanted) return false;
     if (wanted === AT_END && load<u32>(sample, SAMPLE_FROM) !== load<u32>(sample, SAMPLE_TO)) return false;
-    store<u32>(sample, place as u32, SAMPLE_PART);
+    store<u32>(sample, address as u32, SAMPLE_PART);
   }
   readFrom(block, blockEnd);
   return true;
@@ -140,13 +140,13 @@ function checkParts(state: usize, shape: u32, template: u32, wanted: u32): bool 
 function passParts(sample: usize): u32 {
   let from = load<u32>(sample, SAMPLE_FROM) as usize;
   const to = load<u32>(sample, SAMPLE_TO) as usize;
-  while (place < stop) {
+  while (address < stop) {
     const operation = take();
     if (operation === VARIABLE) {
       store<u32>(sample, from as u32, SAMPLE_FROM);
       return AT_VARIABLE;
     }
-    let start = place;
+    let start = address;
     let bytes = operation - LITERAL;
     if (operation === REFERENCE) {
       const value = load<u32>(sample, SAMPLE_VALUES) + VALUE_BYTES * take();

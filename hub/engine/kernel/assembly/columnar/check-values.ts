@@ -6,7 +6,7 @@ import { isSame } from "./kinds";
 import {
   DIFFERENT,
   numberAt,
-  place,
+  address,
   readFrom,
   stop,
   take,
@@ -17,8 +17,8 @@ import {
 } from "./read-numbers";
 
 /**
- * A sample: its document, 1 + its shape, its row in that; of the text at hand, its template, its row in that, the next part;
- * where the value at hand goes on, and its end; its values.
+ * A sample: its document, 1 + its shape, its row in that; of the text at hand, its template, its row in that, the next
+ * part; where the current value continues, and its end; its values.
  */
 export const SAMPLE_DOC: u32 = 0;
 export const SAMPLE_SHAPE: u32 = 4;
@@ -39,10 +39,13 @@ const TIMES: u32 = 3;
 const TEXTS: u32 = 4;
 const TEXT_END: u32 = 0x0a;
 
-/** In place of a template: the values are no variables. */
+/** Instead of a template: the values aren't variables. */
 export const NO_TEMPLATE: u32 = u32.MAX_VALUE;
 
-/** Of the values taken last: digits of numbers; texts, where they stand and end, the one that was read last and its number. */
+/**
+ * Of the values taken last: digits of numbers; texts, where they begin and end, the one that was read last and its
+ * number.
+ */
 let digits: u32 = 0;
 let textCount: u32 = 0;
 let texts: usize = 0;
@@ -50,7 +53,7 @@ let textsEnd: usize = 0;
 let here: usize = 0;
 let hereNumber: u32 = 0;
 
-/** Passes `rows` values, those of a sample at the place where its text goes on, which is behind them then. */
+/** Passes `rows` values, those of a sample at the offset where its text continues, which is after them then. */
 export function checkValues(state: usize, form: u32, rows: u32, shape: u32, template: u32): bool {
   if (!takeValues(form, rows)) return false;
   const last = end(state + COLUMNAR_COLUMNS);
@@ -73,16 +76,16 @@ function takeValues(form: u32, rows: u32): bool {
   if (form !== CONSTANT && form !== DICTIONARY && form !== TEXTS) return false;
   textCount = form === CONSTANT ? 1 : form === TEXTS ? rows : take();
   const bytes = form === TEXTS ? take() : 0;
-  texts = here = place;
+  texts = here = address;
   hereNumber = 0;
   textsEnd = stop;
-  textsEnd = behindTexts(place, textCount);
-  if (textsEnd > stop || (form === TEXTS && textsEnd !== place + bytes)) return false;
+  textsEnd = behindTexts(address, textCount);
+  if (textsEnd > stop || (form === TEXTS && textsEnd !== address + bytes)) return false;
   readFrom(textsEnd, stop);
   return form !== DICTIONARY || takeNumbers(rows);
 }
 
-/** Length of a value that stands at `from`, before `to`. */
+/** Length of a value that is at `from`, before `to`. */
 function valueLength(form: u32, row: u32, from: usize, to: usize): u32 {
   if (form === NUMBERS) return wholeLength(numberAt(row), digits, from, to);
   if (form === TIMES) return timeLength(numberAt(row), from, to);
@@ -104,7 +107,7 @@ function valueLength(form: u32, row: u32, from: usize, to: usize): u32 {
   return bytes <= ((to - from) as u32) && isSame(from, here, bytes) ? bytes : DIFFERENT;
 }
 
-/** The place behind `count` texts from `from` on; behind the last one's end where there are fewer. */
+/** The address after `count` texts from `from` on; after the last one's end if there are fewer. */
 function behindTexts(from: usize, count: u32): usize {
   const ends = i8x16.splat(TEXT_END as i8);
   let left = count;

@@ -1,7 +1,7 @@
 /**
- * Reads samples of a block back that was just written, by its grammar alone, and compares them with the documents that it was
- * made of. Of what the writing noted only the places of the values are used, and the pieces between them must fill
- * the document.
+ * Reads back samples of a block that was just written, using only its grammar, and compares them with the original
+ * documents. Of what the writer recorded, only the addresses of the values are used, and the pieces between them must
+ * fill the document.
  */
 
 import { at, end, length, reserve, setLength } from "../buffer";
@@ -30,7 +30,7 @@ import {
   SAMPLE_VALUES,
 } from "./check-values";
 import { isSame } from "./kinds";
-import { numberAt, pass, place, readFrom, stop, take, takeByte, takeNumbers } from "./read-numbers";
+import { numberAt, pass, address, readFrom, stop, take, takeByte, takeNumbers } from "./read-numbers";
 
 /** Form of a column of templates; see check-values.ts for the others. */
 const TEMPLATES: u32 = 5;
@@ -50,17 +50,17 @@ export function checkColumnar(state: usize, count: u32): bool {
     const rows = load<u32>(at(state + COLUMNAR_DISTINCT) + 4 * shape);
     if (!checkShape(state, shape, rows)) return false;
   }
-  return place === stop;
+  return address === stop;
 }
 
-/** Notes where the pieces of each shape stand, and how many there are. */
+/** Records where the pieces of each shape are, and how many there are. */
 function listShapes(state: usize, shapes: u32): bool {
   const list = state + COLUMNAR_LONG;
   setLength(list, 0);
   reserve(list, 8 * shapes);
   for (let shape: u32 = 0; shape < shapes; shape++) {
     const pieces = take();
-    store<u32>(at(list) + 8 * shape, place as u32);
+    store<u32>(at(list) + 8 * shape, address as u32);
     store<u32>(at(list) + 8 * shape, pieces, 4);
     for (let left = pieces; left > 0; left--) if (!pass(take())) return false;
   }
@@ -112,7 +112,7 @@ function checkWhole(state: usize): bool {
   for (let row: u32 = 0; row < rows; row++) {
     while (sample < last && load<u32>(sample, SAMPLE_SHAPE) !== 0) sample += SAMPLE_BYTES;
     const bytes = take();
-    const from = place;
+    const from = address;
     if (!pass(bytes)) return false;
     if (sample >= last || load<u32>(sample, SAMPLE_ROW) !== row) continue;
     const doc = load<u32>(sample, SAMPLE_DOC);
@@ -123,9 +123,9 @@ function checkWhole(state: usize): bool {
   return true;
 }
 
-/** Whether the pieces of each sample's shape are what stands around its values. */
+/** Whether the pieces of each sample's shape are what is around its values. */
 function checkPieces(state: usize): bool {
-  const block = place;
+  const block = address;
   const last = end(state + COLUMNAR_COLUMNS);
   for (let sample = at(state + COLUMNAR_COLUMNS); sample < last; sample += SAMPLE_BYTES) {
     const shape = load<u32>(sample, SAMPLE_SHAPE);
@@ -138,7 +138,7 @@ function checkPieces(state: usize): bool {
     for (let left = load<u32>(entry, 4); left > 0; left--) {
       const bytes = take();
       const to = left === 1 ? endOf(state, doc) : (load<u32>(value) as usize);
-      if (from + bytes !== to || !isSame(from, place, bytes)) return false;
+      if (from + bytes !== to || !isSame(from, address, bytes)) return false;
       pass(bytes);
       from = load<u32>(value, 4);
       value += VALUE_BYTES;

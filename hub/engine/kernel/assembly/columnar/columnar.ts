@@ -59,7 +59,7 @@ function endOf(state: usize, doc: u32): usize {
   return at(state + COLUMNAR_INPUT) + load<u32>(at(state + COLUMNAR_ENDS) + 4 * doc);
 }
 
-/** Appends what stands around the values of a shape's first document. */
+/** Appends what is around the values of a shape's first document. */
 function putPieces(state: usize, shape: u32): void {
   const out = state + COLUMNAR_OUT;
   const record = shapeAt(state, shape);
@@ -166,12 +166,12 @@ function gatherColumns(state: usize, record: usize, rows: u32, columns: u32): vo
 /** Adds a column to the long ones, the smallest first; of two of one size the one that came first. */
 function addLong(long: usize, number: u32, size: u32): void {
   reserve(long, 8);
-  let place = end(long);
-  while (place > at(long) && load<u32>(place - 4) > size) {
-    store<u64>(place, load<u64>(place - 8));
-    place -= 8;
+  let address = end(long);
+  while (address > at(long) && load<u32>(address - 4) > size) {
+    store<u64>(address, load<u64>(address - 8));
+    address -= 8;
   }
-  store<u32>(place, number);
-  store<u32>(place, size, 4);
+  store<u32>(address, number);
+  store<u32>(address, size, 4);
   setLength(long, length(long) + 8);
 }

@@ -1,6 +1,6 @@
 /**
  * Cuts documents into shapes and values. A shape is a document without its values: those of its first document say what
- * stands around them. The twin is test/oracles/engine/columnar/document-cutter.ts.
+ * is around them. The twin is test/oracles/engine/columnar/document-cutter.ts.
  */
 
 import { at, reserve, setLength } from "../buffer";
@@ -97,7 +97,7 @@ function use(state: usize, shape: i32): void {
   recent0 = shape;
 }
 
-/** Finds the values of a document where it has a shape; false, having noted none if it doesn't. */
+/** Finds the values of a document where it has a shape; false, having recorded none if it doesn't. */
 function fits(state: usize, shape: i32, from: usize, to: usize): bool {
   if (shape === NO_SHAPE) return false;
   const record = shapeAt(state, shape as u32);
@@ -115,22 +115,22 @@ function fits(state: usize, shape: i32, from: usize, to: usize): bool {
   const rest = (end - (count === 0 ? start : load<u32>(last - VALUE_BYTES, 4))) as u32;
   if (from + rest > to || !isSame(to - rest, end - rest, rest)) return false;
   let piece = start;
-  let place = from;
+  let address = from;
   for (; model < last; model += VALUE_BYTES) {
     const stop = load<u32>(model) as usize;
     const bytes = (stop - piece) as u32;
-    if (place + bytes > to || !isSame(place, piece, bytes)) return false;
-    place += bytes;
-    store<u32>(value, place as u32);
+    if (address + bytes > to || !isSame(address, piece, bytes)) return false;
+    address += bytes;
+    store<u32>(value, address as u32);
     if (bytes > 0 && load<u8>(stop - 1) === QUOTE) {
-      place = endOfText(place, to);
-      if (place === 0) return false;
-    } else while (place < to && (kindOf(load<u8>(place)) & SCALAR) !== 0) place++;
-    store<u32>(value, place as u32, 4);
+      address = endOfText(address, to);
+      if (address === 0) return false;
+    } else while (address < to && (kindOf(load<u8>(address)) & SCALAR) !== 0) address++;
+    store<u32>(value, address as u32, 4);
     value += VALUE_BYTES;
     piece = load<u32>(model, 4);
   }
-  if (place + rest !== to) return false;
+  if (address + rest !== to) return false;
   valueCount += count;
   return true;
 }
@@ -141,30 +141,30 @@ function shapeOf(state: usize, doc: u32, from: usize, to: usize): i32 {
   const limit = first + MAX_VALUES;
   const values = at(state + COLUMNAR_VALUES);
   let hash = hashSeed;
-  let place = from;
-  while (place < to) {
-    const byte = load<u8>(place) as u32;
+  let address = from;
+  while (address < to) {
+    const byte = load<u8>(address) as u32;
     let event = byte as u64;
-    let stop = place + 1;
+    let stop = address + 1;
     if (byte === QUOTE) {
       const end = endOfText(stop, to);
       if (end === 0) return NO_SHAPE;
       stop = end + 1;
       while (stop < to && load<u8>(stop) <= SPACE) stop++;
-      if (stop < to && load<u8>(stop) === COLON) for (; place < stop; place++) hash = withEvent(hash, load<u8>(place));
+      if (stop < to && load<u8>(stop) === COLON) for (; address < stop; address++) hash = withEvent(hash, load<u8>(address));
       else {
         stop = end + 1;
         if (valueCount === limit) return NO_SHAPE;
-        addValue(values, place + 1, end);
+        addValue(values, address + 1, end);
       }
     } else if ((kindOf(byte) & SCALAR) !== 0) {
       while (stop < to && (kindOf(load<u8>(stop)) & SCALAR) !== 0) stop++;
       if (valueCount === limit) return NO_SHAPE;
-      addValue(values, place, stop);
+      addValue(values, address, stop);
       event = SCALAR_EVENT;
     }
     hash = withEvent(hash, event);
-    place = stop;
+    address = stop;
   }
   return numberOf(state, hash ^ (hash >>> 29), doc, from, to, first);
 }
@@ -198,27 +198,27 @@ function numberOf(state: usize, hash: u64, doc: u32, from: usize, to: usize, fir
   return shapeCount++ as i32;
 }
 
-/** Place of the quote that ends a text; 0 without one before `to`, or where a control character stands before. */
+/** Address of the quote that ends a text; 0 without one before `to`, or where a control character is before. */
 function endOfText(from: usize, to: usize): usize {
   const quote = i8x16.splat(0x22);
   const backslash = i8x16.splat(0x5c);
   const space = i8x16.splat(0x20);
-  let place = from;
-  while (place < to) {
-    const bytes = v128.load(place);
+  let address = from;
+  while (address < to) {
+    const bytes = v128.load(address);
     const ends = v128.or(i8x16.eq(bytes, quote), i8x16.eq(bytes, backslash));
     const stops = i8x16.bitmask(v128.or(ends, i8x16.lt_u(bytes, space)));
     if (stops === 0) {
-      place += 16;
+      address += 16;
       continue;
     }
-    place += ctz(stops);
-    if (place >= to) return 0;
-    const byte = load<u8>(place) as u32;
-    if (byte === QUOTE) return place;
+    address += ctz(stops);
+    if (address >= to) return 0;
+    const byte = load<u8>(address) as u32;
+    if (byte === QUOTE) return address;
     if (byte !== BACKSLASH) return 0;
-    if (place + 1 < to && load<u8>(place + 1) < SPACE) return 0;
-    place += 2;
+    if (address + 1 < to && load<u8>(address + 1) < SPACE) return 0;
+    address += 2;
   }
   return 0;
 }

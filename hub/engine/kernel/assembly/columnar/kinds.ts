@@ -36,7 +36,7 @@ export function kindOf(byte: u32): u32 {
   return load<u8>(kinds + byte) as u32;
 }
 
-/** Whether two ranges have the same bytes; up to 7 bytes behind them are read. */
+/** Whether two ranges have the same bytes; up to 7 bytes after them are read. */
 @inline
 export function isSame(a: usize, b: usize, count: u32): bool {
   let left = count;

@@ -1,4 +1,4 @@
-/** Numbers and bytes behind the output. */
+/** Numbers and bytes appended to the output. */
 
 import { end, length, reserve, setEnd, setLength } from "../buffer";
 import { copyShort } from "../copy";
@@ -17,14 +17,14 @@ export function putByte(out: usize, byte: u32): void {
 /** Appends a varint. */
 export function putNumber(out: usize, value: u64): void {
   reserve(out, VARINT_BYTES);
-  let place = end(out);
+  let address = end(out);
   let rest = value;
   while (rest >= 0x80) {
-    store<u8>(place++, ((rest as u32) & 0x7f) | 0x80);
+    store<u8>(address++, ((rest as u32) & 0x7f) | 0x80);
     rest >>>= 7;
   }
-  store<u8>(place++, rest as u32);
-  setEnd(out, place);
+  store<u8>(address++, rest as u32);
+  setEnd(out, address);
 }
 
 /** Length of a varint. */
@@ -39,7 +39,7 @@ export function putBytes(out: usize, from: usize, count: u32): void {
   setLength(out, length(out) + count);
 }
 
-/** Appends bytes behind their number. */
+/** Appends the number of bytes, then the bytes. */
 export function putCounted(out: usize, from: usize, count: u32): void {
   putNumber(out, count);
   putBytes(out, from, count);

@@ -18,7 +18,7 @@ const DAYS_BEFORE: i64 = 719_468;
 const ERA_DAYS: i64 = 146_097;
 
 /** Where the block is read, and its end. */
-export let place: usize = 0;
+export let address: usize = 0;
 export let stop: usize = 0;
 
 /** Of the numbers taken last: form, bytes of each, count, smallest or first, where they stand. */
@@ -33,27 +33,27 @@ let sum: i64 = 0;
 
 /** Reads from `from` on, up to `to`. */
 export function readFrom(from: usize, to: usize): void {
-  place = from;
+  address = from;
   stop = to;
 }
 
 /** Passes so many bytes; false, at the end, where there are fewer. */
 export function pass(bytes: u32): bool {
-  const isThere = bytes <= ((stop - place) as u32);
-  place = isThere ? place + bytes : stop;
+  const isThere = bytes <= ((stop - address) as u32);
+  address = isThere ? address + bytes : stop;
   return isThere;
 }
 
 /** Takes a byte; 0 at the end. */
 export function takeByte(): u32 {
-  return place < stop ? load<u8>(place++) : 0;
+  return address < stop ? load<u8>(address++) : 0;
 }
 
 /** Takes a varint of 64 bits. */
 export function takeLong(): u64 {
   let value: u64 = 0;
-  for (let shift: u64 = 0; shift <= VARINT_BITS && place < stop; shift += 7) {
-    const byte = load<u8>(place++) as u64;
+  for (let shift: u64 = 0; shift <= VARINT_BITS && address < stop; shift += 7) {
+    const byte = load<u8>(address++) as u64;
     value |= (byte & 0x7f) << shift;
     if (byte < 0x80) break;
   }
@@ -70,7 +70,7 @@ export function takeNumbers(count: u32): bool {
   isSummed = takeByte() === DELTAS;
   width = takeByte();
   least = unzigzag(takeLong());
-  planes = place;
+  planes = address;
   numbers = count;
   summed = 0;
   sum = least;
@@ -103,7 +103,7 @@ function unzigzag(value: u64): i64 {
   return ((value >>> 1) as i64) ^ -((value & 1) as i64);
 }
 
-/** Length of a number that stands at `from`, before `to`: as String writes it, or in so many digits where not 0. */
+/** Length of a number that is at `from`, before `to`: as String writes it, or in so many digits where not 0. */
 export function wholeLength(value: i64, digits: u32, from: usize, to: usize): u32 {
   const isNegative = value < 0;
   const size: u64 = isNegative ? -value : value;
@@ -119,7 +119,7 @@ export function wholeLength(value: i64, digits: u32, from: usize, to: usize): u3
   return hasDigits(size, first, from + length) ? length : DIFFERENT;
 }
 
-/** Length of a time that stands at `from`, before `to`. */
+/** Length of a time that is at `from`, before `to`. */
 export function timeLength(timeMs: i64, from: usize, to: usize): u32 {
   if (to < from + TIME_BYTES) return DIFFERENT;
   let days = timeMs / DAY_MS;
@@ -128,7 +128,7 @@ export function timeLength(timeMs: i64, from: usize, to: usize): u32 {
     rest += DAY_MS;
     days--;
   }
-  // Days from 0000-03-01 on, in eras of 400 years: leap days stand at the end of a year.
+  // Days from 0000-03-01 on, in eras of 400 years: leap days are at the end of a year.
   const shifted = days + DAYS_BEFORE;
   const era = (shifted >= 0 ? shifted : shifted - ERA_DAYS + 1) / ERA_DAYS;
   const day = shifted - era * ERA_DAYS;

@@ -20,7 +20,7 @@ import {
 /** Template of a text that has none. */
 export const NONE: i32 = -1;
 
-/** Parts that may stand in one place; further ones aren't in the tree: words that are different each time. */
+/** Parts that may occur at one position; further ones aren't in the tree: words that are different each time. */
 const MAX_ALTERNATIVES: u32 = 16;
 /** Parts that have alternatives and that a text is compared with. */
 const MAX_STEPS: u32 = 128;
@@ -38,7 +38,7 @@ export function addToTree(state: usize, first: u32): void {
   parts = at(state + COLUMNAR_PARTS);
   const last = length(state + COLUMNAR_PARTS) - PART_BYTES;
   for (let part = first; part < last; part += PART_BYTES) store<u32>(parts + part, part + PART_BYTES, PART_CHILD);
-  // Where the offset of the first part stands that may follow.
+  // Where the offset of the first part that may follow is stored.
   let slot = parts + PART_CHILD;
   for (let part = first; part <= last; part += PART_BYTES) {
     let same = load<u32>(slot);
@@ -54,9 +54,9 @@ export function addToTree(state: usize, first: u32): void {
     }
     if (count === MAX_ALTERNATIVES) return;
     // References are tried first: a word that another column has as well needn't be stored.
-    const place = load<u32>(parts + part) === REFERENCE_PART ? slot : end;
-    store<u32>(parts + part, load<u32>(place), PART_ALTERNATIVE);
-    store<u32>(place, part);
+    const address = load<u32>(parts + part) === REFERENCE_PART ? slot : end;
+    store<u32>(parts + part, load<u32>(address), PART_ALTERNATIVE);
+    store<u32>(address, part);
     return;
   }
 }
@@ -78,8 +78,8 @@ export function findInTree(state: usize, from: usize, to: usize, row: usize, str
   return template;
 }
 
-/** The template whose parts follow each other from `place` to the text's end, the first one `part` or an alternative. */
-function follow(part: u32, place: usize, variable: usize): i32 {
+/** The template whose parts follow each other from `address` to the text's end, the first one `part` or an alternative. */
+function follow(part: u32, address: usize, variable: usize): i32 {
   const all = parts;
   const to = stop;
   while (part > 0) {
@@ -89,22 +89,22 @@ function follow(part: u32, place: usize, variable: usize): i32 {
     let end: usize = 0;
     let next = variable;
     if (kind === VARIABLE_PART) {
-      end = endOfVariable(place, to);
-      next = putValue(variable, place, end);
+      end = endOfVariable(address, to);
+      next = putValue(variable, address, end);
     } else if (kind !== END_PART) {
       const value = kind === REFERENCE_PART ? rowAt + load<u32>(record, 4) * rowStride : record;
       const from = load<u32>(value);
       const bytes = load<u32>(value, 4) - from;
       // A condition is foreseen; a chosen value would be waited for.
-      if (place + bytes <= to && isSame(place, from, bytes)) end = place + bytes;
-    } else if (place === to) {
+      if (address + bytes <= to && isSame(address, from, bytes)) end = address + bytes;
+    } else if (address === to) {
       variablesEnd = variable;
       return load<u32>(record, 4) as i32;
     }
     if (other === 0) {
       if (end === 0) return NONE;
       part = load<u32>(record, PART_CHILD);
-      place = end;
+      address = end;
       variable = next;
       continue;
     }
@@ -119,7 +119,7 @@ function follow(part: u32, place: usize, variable: usize): i32 {
   return NONE;
 }
 
-/** Writes a value at an address; returns the one behind it. */
+/** Writes a value at an address; returns the one after it. */
 @inline
 function putValue(value: usize, start: usize, end: usize): usize {
   store<u32>(value, start as u32);
@@ -130,12 +130,12 @@ function putValue(value: usize, start: usize, end: usize): usize {
 /** End of the word with a digit that begins at `from`; 0 if there is none. */
 function endOfVariable(from: usize, to: usize): usize {
   let kinds: u32 = 0;
-  let place = from;
-  while (place < to) {
-    const kind = kindOf(load<u8>(place)) & WORD;
+  let address = from;
+  while (address < to) {
+    const kind = kindOf(load<u8>(address)) & WORD;
     if (kind === 0) break;
     kinds |= kind;
-    place++;
+    address++;
   }
-  return (kinds & DIGIT) === 0 ? 0 : place;
+  return (kinds & DIGIT) === 0 ? 0 : address;
 }

@@ -1,7 +1,7 @@
 /**
- * Templates of texts: literals, references to other columns, variables. A template is made of the first text that has it,
- * in which its literals stand. Templates that begin alike share their first parts, so that they make a tree: template-tree.ts.
- * The twin is test/oracles/engine/columnar/text-template.ts.
+ * Templates of texts: literals, references to other columns, variables. A template is made of the first text that has
+ * it, which contains its literals. Templates that begin alike share their first parts, so that they make a tree:
+ * template-tree.ts. The twin is test/oracles/engine/columnar/text-template.ts.
  */
 
 import { at, end, length, reserve, setLength } from "../buffer";
@@ -26,9 +26,9 @@ export const TEMPLATE_START: u32 = 28;
 const TEMPLATE_BYTES: u32 = 32;
 
 /**
- * A part: a literal's first byte and the one behind its last, addresses; or what else it is and which column, or template
- * where it is the end of one. Then, as offsets among all parts, the first of the parts that may follow it, and the one
- * that may stand in its stead; 0 without. The first part is none: what follows it are the beginnings.
+ * A part: a literal's first byte and the one after its last, addresses; or what else it is and which column, or
+ * template where it is the end of one. Then, as offsets among all parts, the first of the parts that may follow it, and
+ * an alternative to it; 0 without. The first part is none: what follows it are the beginnings.
  */
 export const PART_CHILD: u32 = 8;
 export const PART_ALTERNATIVE: u32 = 12;
@@ -67,7 +67,7 @@ export function clearTemplates(state: usize): void {
   reserve(state + COLUMNAR_TEMPLATES, MAX_TEMPLATES * TEMPLATE_BYTES);
 }
 
-/** Makes a template of the parts from byte `first` on, after which there is room for one more: its end. */
+/** Makes a template of the parts from byte `first` on, after which one more fits: its end. */
 export function addTemplate(state: usize, hash: u64, first: u32, variables: u32): void {
   const record = templateAt(state, templateCount);
   store<u64>(record, hash, TEMPLATE_HASH);
@@ -78,7 +78,7 @@ export function addTemplate(state: usize, hash: u64, first: u32, variables: u32)
   addPart(state, END_PART, templateCount++);
 }
 
-/** Appends a variable; the parts have room for it, and the variables. */
+/** Appends a variable; the parts have space for it, and the variables. */
 export function addVariable(state: usize, start: usize, stop: usize): void {
   addPart(state, VARIABLE_PART, 0);
   const used = length(state + COLUMNAR_VARIABLES);
@@ -88,12 +88,12 @@ export function addVariable(state: usize, start: usize, stop: usize): void {
   setLength(state + COLUMNAR_VARIABLES, used + VALUE_BYTES);
 }
 
-/** Appends a reference to a column; the parts have room for it. */
+/** Appends a reference to a column; the parts have space for it. */
 export function addReference(state: usize, column: u32): void {
   addPart(state, REFERENCE_PART, column);
 }
 
-/** Appends a literal; the parts have room for it. */
+/** Appends a literal; the parts have space for it. */
 export function addLiteral(state: usize, start: usize, stop: usize): void {
   addPart(state, start as u32, stop as u32);
 }
@@ -141,7 +141,7 @@ export function isSamePart(part: usize, other: usize): bool {
   return load<u32>(other, 4) - otherStart === bytes && isSame(start, otherStart, bytes);
 }
 
-/** Appends a template's operations behind their length, and the number of its variables. */
+/** Appends the length of a template's operations, the operations, and the number of its variables. */
 export function putOperations(state: usize, record: usize): void {
   const out = state + COLUMNAR_OUT;
   const count = load<u32>(record, TEMPLATE_PARTS);

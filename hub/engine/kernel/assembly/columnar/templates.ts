@@ -133,7 +133,7 @@ function findByParts(state: usize, from: usize, to: usize, row: usize, stride: u
   return NONE;
 }
 
-/** Address of 1 + the number of the template with a hash; 0 stands there where there is none. */
+/** Address of 1 + the number of the template with a hash; 0 where there is none. */
 function slotOf(state: usize, hash: u64): usize {
   const slots = at(state + COLUMNAR_SLOTS);
   let slot = (hash as u32) & (TEMPLATE_SLOTS - 1);
@@ -155,7 +155,9 @@ function numberTemplates(state: usize): u32 {
   return next;
 }
 
-/** Lists the rows of each template, those of number 0 last, and notes each row's number; returns the rows of number 0. */
+/**
+ * Lists the rows of each template, those of number 0 last, and records each row's number; returns the rows of number 0.
+ */
 function groupRows(state: usize, count: u32): u32 {
   const rows = state + COLUMNAR_ROWS;
   const numbers = state + COLUMNAR_NUMBERS;
@@ -176,14 +178,14 @@ function groupRows(state: usize, count: u32): u32 {
     const record = template === NONE ? 0 : templateAt(state, template as u32);
     const number = record === 0 ? 0 : load<u32>(record, TEMPLATE_NUMBER);
     store<i64>(at(numbers) + 8 * row, number as i64);
-    let place = next;
+    let position = next;
     if (number === 0) next++;
     else {
       const before = load<u32>(record, TEMPLATE_ROWS);
-      place = load<u32>(record, TEMPLATE_START) + before;
+      position = load<u32>(record, TEMPLATE_START) + before;
       store<u32>(record, before + 1, TEMPLATE_ROWS);
     }
-    store<u32>(at(rows) + 4 * place, row);
+    store<u32>(at(rows) + 4 * position, row);
   }
   return next - first;
 }
@@ -212,7 +214,7 @@ function writeVariables(state: usize, record: usize): void {
   }
 }
 
-/** Address of room for a column of variables. */
+/** Address of space for a column of variables. */
 function columnOf(state: usize, count: u32): usize {
   setLength(state + COLUMNAR_VARIABLE, 0);
   reserve(state + COLUMNAR_VARIABLE, VALUE_BYTES * count);

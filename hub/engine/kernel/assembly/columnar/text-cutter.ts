@@ -24,7 +24,7 @@ import {
   templateCount,
 } from "./template";
 
-/** Values of fewer bytes are no references: they stand in a text by chance. */
+/** Values of fewer bytes aren't references: they occur in a text by chance. */
 const FEWEST_BYTES: u32 = 2;
 /** What stands for variables and, with the column's number added, for references in the hash of parts. */
 const VARIABLE_EVENT: u64 = 0x100;
@@ -74,7 +74,7 @@ export function cutText(state: usize, from: usize, to: usize, row: usize, stride
   link(state, row, stride, true);
   hash = hashSeed;
   done = from;
-  for (let place = from; place < to; ) place = cutWindow(state, place, to, row, stride);
+  for (let address = from; address < to; ) address = cutWindow(state, address, to, row, stride);
   addLiteralTo(state, to);
   link(state, row, stride, false);
   return hash ^ (hash >>> 29);
@@ -90,11 +90,11 @@ let digitBits: u64 = 0;
 let firstBits: u64 = 0;
 
 /**
- * Appends the references and variables that begin in a window; returns the place at which the next one begins. Goes from one
+ * Appends the references and variables that begin in a window; returns the address at which the next one begins. Goes from one
  * digit or first byte of a value to the next: most words are neither.
  */
-function cutWindow(state: usize, place: usize, to: usize, row: usize, stride: u32): usize {
-  look(state, place, to);
+function cutWindow(state: usize, address: usize, to: usize, row: usize, stride: u32): usize {
+  look(state, address, to);
   let next: u32 = 0;
   do {
     const left = u64.MAX_VALUE << (next as u64);
@@ -103,22 +103,22 @@ function cutWindow(state: usize, place: usize, to: usize, row: usize, stride: u3
     const word = digit === WINDOW_BYTES ? (WINDOW_BYTES as u32) : wordBefore(((1 as u64) << digit) - 1);
     if (first < (WINDOW_BYTES as u32) && first <= word) {
       firstBits &= ~((1 as u64) << (first as u64));
-      const bytes = addReferenceAt(state, place + first, to, row, stride);
+      const bytes = addReferenceAt(state, address + first, to, row, stride);
       if (bytes === 0) continue;
       next = first + bytes;
     } else {
       const isEnd = digit === WINDOW_BYTES;
       const begin = isEnd ? wordBefore(u64.MAX_VALUE) : word;
       next = isEnd ? (WINDOW_BYTES as u32) : (ctz(~wordBits & (u64.MAX_VALUE << digit)) as u32);
-      if (next === (WINDOW_BYTES as u32) && place + next < to) {
+      if (next === (WINDOW_BYTES as u32) && address + next < to) {
         // The word may continue after the window.
-        if (isEnd && begin === next) return place + next;
-        return begin > 0 ? place + begin : cutLongWord(state, place, to);
+        if (isEnd && begin === next) return address + next;
+        return begin > 0 ? address + begin : cutLongWord(state, address, to);
       }
-      if (!isEnd) addVariableAt(state, place + word, place + next);
+      if (!isEnd) addVariableAt(state, address + word, address + next);
     }
-  } while (next < (WINDOW_BYTES as u32) && place + next < to);
-  return place + next;
+  } while (next < (WINDOW_BYTES as u32) && address + next < to);
+  return address + next;
 }
 
 /** Where the word begins that ends before the first bit that `mask` lacks. */
@@ -129,14 +129,14 @@ function wordBefore(mask: u64): u32 {
 
 /** Looks at the bytes of a window. */
 @inline
-function look(state: usize, place: usize, to: usize): void {
+function look(state: usize, address: usize, to: usize): void {
   const low = v128.load(state + COLUMNAR_FIRST_BYTES);
   wordBits = 0;
   digitBits = 0;
   firstBits = 0;
   let shift: u64 = 0;
-  for (const stop = min(place + (WINDOW_BYTES as usize), to); place < stop; place += 16) {
-    const bytes = v128.load(place);
+  for (const stop = min(address + (WINDOW_BYTES as usize), to); address < stop; address += 16) {
+    const bytes = v128.load(address);
     const digits = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x30)), i8x16.splat(10));
     const letters = i8x16.lt_u(i8x16.sub(v128.or(bytes, i8x16.splat(0x20)), i8x16.splat(0x61)), i8x16.splat(26));
     const others = v128.or(i8x16.eq(bytes, i8x16.splat(0x5f)), i8x16.lt_s(bytes, i8x16.splat(0)));
@@ -147,8 +147,8 @@ function look(state: usize, place: usize, to: usize): void {
     wordBits |= (i8x16.bitmask(v128.or(v128.or(digits, letters), others)) as u64) << shift;
     firstBits |= (i8x16.bitmask(firsts) as u64) << shift;
     shift += 16;
-    if (place + 16 > to) {
-      const inside = u64.MAX_VALUE >>> (80 - shift - ((to - place) as u64));
+    if (address + 16 > to) {
+      const inside = u64.MAX_VALUE >>> (80 - shift - ((to - address) as u64));
       digitBits &= inside;
       wordBits &= inside;
       firstBits &= inside;
@@ -158,16 +158,16 @@ function look(state: usize, place: usize, to: usize): void {
   firstBits &= ~(wordBits & (wordBits << 1));
 }
 
-/** Appends the value of a row that stands at `place` as a reference; returns its length, 0 without one. */
-function addReferenceAt(state: usize, place: usize, to: usize, row: usize, stride: u32): u32 {
-  const column = referenceAt(state, place, to, row, stride);
+/** Appends the value of a row that is at `address` as a reference; returns its length, 0 without one. */
+function addReferenceAt(state: usize, address: usize, to: usize, row: usize, stride: u32): u32 {
+  const column = referenceAt(state, address, to, row, stride);
   if (column === NO_COLUMN) return 0;
-  addLiteralTo(state, place);
+  addLiteralTo(state, address);
   addReference(state, column);
   hash = withEvent(hash, REFERENCE_EVENT + column);
   const value = row + column * stride;
   const bytes = load<u32>(value, 4) - load<u32>(value);
-  done = place + bytes;
+  done = address + bytes;
   return bytes;
 }
 
@@ -178,7 +178,7 @@ function addVariableAt(state: usize, start: usize, stop: usize): void {
   done = stop;
 }
 
-/** Appends what stands between the last part and `stop`. */
+/** Appends what is between the last part and `stop`. */
 @inline
 function addLiteralTo(state: usize, stop: usize): void {
   if (done === stop) return;
@@ -192,12 +192,12 @@ function addLiteralTo(state: usize, stop: usize): void {
 }
 
 /** Takes a word that is longer than a window; returns its end. */
-function cutLongWord(state: usize, place: usize, to: usize): usize {
-  let stop = place;
+function cutLongWord(state: usize, address: usize, to: usize): usize {
+  let stop = address;
   let hasDigit = false;
   for (; stop < to && (kindOf(load<u8>(stop)) & WORD) !== 0; stop++)
     hasDigit = hasDigit || (kindOf(load<u8>(stop)) & DIGIT) !== 0;
-  if (hasDigit) addVariableAt(state, place, stop);
+  if (hasDigit) addVariableAt(state, address, stop);
   return stop;
 }
 
@@ -225,9 +225,9 @@ function link(state: usize, row: usize, stride: u32, isOffered: bool): void {
   }
 }
 
-/** The column with the longest value that stands at `place` and ends with a word. */
-function referenceAt(state: usize, place: usize, to: usize, row: usize, stride: u32): u32 {
-  let candidate = load<u32>(state + COLUMNAR_HEADS + 4 * (load<u8>(place) as u32));
+/** The column with the longest value that is at `address` and ends with a word. */
+function referenceAt(state: usize, address: usize, to: usize, row: usize, stride: u32): u32 {
+  let candidate = load<u32>(state + COLUMNAR_HEADS + 4 * (load<u8>(address) as u32));
   let best: u32 = 0;
   let found = NO_COLUMN;
   while (candidate > 0) {
@@ -237,18 +237,18 @@ function referenceAt(state: usize, place: usize, to: usize, row: usize, stride: 
     const start = load<u32>(value);
     const bytes = load<u32>(value, 4) - start;
     // Of values that begin alike most differ in the second byte.
-    if (load<u16>(place) !== load<u16>(start) || bytes <= best || place + bytes > to) continue;
-    if (!isSame(place, start, bytes) || !endsWord(place + bytes, to)) continue;
+    if (load<u16>(address) !== load<u16>(start) || bytes <= best || address + bytes > to) continue;
+    if (!isSame(address, start, bytes) || !endsWord(address + bytes, to)) continue;
     best = bytes;
     found = column;
   }
   return found;
 }
 
-/** Whether a word ends at `place`. */
+/** Whether a word ends at `address`. */
 @inline
-function endsWord(place: usize, to: usize): bool {
+function endsWord(address: usize, to: usize): bool {
   return (
-    place >= to || (kindOf(load<u8>(place)) & WORD) === 0 || (kindOf(load<u8>(place - 1)) & WORD) === 0
+    address >= to || (kindOf(load<u8>(address)) & WORD) === 0 || (kindOf(load<u8>(address - 1)) & WORD) === 0
   );
 }

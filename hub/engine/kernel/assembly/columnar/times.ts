@@ -6,7 +6,7 @@ export const TIME_BYTES: u32 = 24;
 export const NO_TIME: i64 = i64.MIN_VALUE;
 
 const DAY_MS: i64 = 86_400_000;
-/** Days of the months of a year that is no leap year, less 28: two bits each, January lowest. */
+/** Days of the months of a year that isn't a leap year, less 28: two bits each, January lowest. */
 const MORE_DAYS: u32 = 0b11_10_11_10_11_11_10_11_10_11_00_11;
 
 /** Milliseconds since 1970 of a time of the proleptic Gregorian calendar, of which no other text is written. */
@@ -29,11 +29,11 @@ export function readTime(from: usize): i64 {
   return daysBefore(year, month, day) * DAY_MS + (((hour * 60 + minute) * 60 + second) * 1000 + ms);
 }
 
-/** The number that stands in `count` digits; negative where one of them is none. */
+/** The number that is written in `count` digits; negative where one of them is none. */
 function digits(from: usize, count: u32): i32 {
   let value: i32 = 0;
-  for (let place = from; place < from + count; place++) {
-    const digit = (load<u8>(place) as u32) - 0x30;
+  for (let address = from; address < from + count; address++) {
+    const digit = (load<u8>(address) as u32) - 0x30;
     if (digit > 9) return -1;
     value = value * 10 + (digit as i32);
   }

@@ -145,7 +145,7 @@ function countDistinct(state: usize, values: usize, count: u32): u32 {
   return distinct;
 }
 
-/** Address of a buffer that has room for this many bytes. */
+/** Address of a buffer that has space for this many bytes. */
 function emptied(buffer: usize, bytes: u32): usize {
   setLength(buffer, 0);
   reserve(buffer, bytes);
@@ -203,8 +203,8 @@ function wholeNumber(start: usize, stop: usize, isPadded: bool): i64 {
   if (bytes < 1 || bytes > MAX_DIGITS) return NO_NUMBER;
   if (load<u8>(from) === ZERO && !isPadded && (bytes > 1 || isNegative)) return NO_NUMBER;
   let number: i64 = 0;
-  for (let place = from; place < stop; place++) {
-    const digit = (load<u8>(place) as u32) - ZERO;
+  for (let address = from; address < stop; address++) {
+    const digit = (load<u8>(address) as u32) - ZERO;
     if (digit > 9) return NO_NUMBER;
     number = number * 10 + (digit as i64);
   }
