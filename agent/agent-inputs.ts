@@ -1,4 +1,6 @@
-/** The agent's inputs: made from the settings, started, exchanged when the settings change, and ended. */
+/**
+ * Creates the agent's inputs from the settings, starts them, replaces them when the settings change, and stops them.
+ */
 
 import type { InputContext, InputMetrics } from "#agent/contract/input.ts";
 import type { Output } from "#agent/contract/output.ts";

@@ -63,7 +63,7 @@ for (const [args, status, stdout, stderr] of [
     /cannot read settings file .*none\.yml: there is no such file/,
   ],
   [["rnu"], 2, /^$/, /unknown command "rnu"; did you mean "run"\?/],
-  [["--colour"], 2, /^$/, /--colour.*--help shows what there is/s],
+  [["--colour"], 2, /^$/, /--colour.*--help lists the options/s],
   [["registry", "-c", good, "--path.data", join(folder, "data")], 0, /^0 files/, /^$/],
 ] as const) {
   test(`tailrace-agent ${args.join(" ").replaceAll(folder, "…")} ends with ${status}`, async () => {

@@ -130,7 +130,7 @@ export function parseOptions(args: readonly string[], env: NodeJS.ProcessEnv): O
   if (further.length > 0 || (argument !== "" && !WITH_ARGUMENT.includes(command))) {
     throw new AppError(
       "usage_invalid",
-      `"${[argument, ...further].at(-1)}" is too much; tailrace-agent --help shows the commands`,
+      `"${[argument, ...further].at(-1)}" is unexpected; tailrace-agent --help shows the commands`,
     );
   }
   const pathData = values["path.data"];
@@ -163,7 +163,7 @@ function parse(args: readonly string[]) {
   } catch (error) {
     throw new AppError(
       "usage_invalid",
-      `${(error as Error).message}; tailrace-agent --help shows what there is`,
+      `${(error as Error).message}; tailrace-agent --help lists the options`,
       { cause: error },
     );
   }

@@ -67,7 +67,7 @@ export class WatermarkClient implements Component {
     await ended;
   }
 
-  /** Notes the last acknowledged batch, for the next hello. */
+  /** Records the last acknowledged batch, for the next hello. */
   acknowledged({ sequence, messageId }: LastAck): void {
     const { incarnation } = this.#options.registry.stream;
     this.#options.registry.setStream({ incarnation, sequence, messageId });

@@ -148,6 +148,6 @@ test("servers that can't be reached are named and not waited for", async () => {
 test("a key that no server admits is an error that names the server", async () => {
   await assert.rejects(
     waitForAdmission(() => Promise.resolve([REFUSED]), quickClock()),
-    { code: "unavailable", message: /nats:\/\/hub does not admit the key: refused/ },
+    { code: "unavailable", message: /nats:\/\/hub does not accept the key: refused/ },
   );
 });

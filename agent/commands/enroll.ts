@@ -187,7 +187,7 @@ export async function waitForAdmission(
     if (clock.monotonic() >= endMs)
       throw new AppError(
         "unavailable",
-        `enrolled, but ${refusing.target} does not admit the key: ${refusing.text}`,
+        `enrolled, but ${refusing.target} does not accept the key: ${refusing.text}`,
       );
     await clock.sleep(EVERY_MS);
   }

@@ -151,7 +151,7 @@ function readEntry(key: string, entry: JsonObject): ForeignState | string {
   const { source, offset, FileStateOS: os, cursor, meta } = entry;
   if (isObject(meta) && typeof meta["source"] === "string")
     return readFilestream(key, meta["source"], isObject(cursor) ? cursor["offset"] : 0, meta);
-  if (typeof source !== "string" || !isOffset(offset)) return "it is no place in a file";
+  if (typeof source !== "string" || !isOffset(offset)) return "it isn't a place in a file";
   const { inode, device } = isObject(os) ? os : {};
   if (typeof inode !== "number" || typeof device !== "number") return "it doesn't tell which file it means";
   return { source, offset, file: { inode, device } };
@@ -164,7 +164,7 @@ function readFilestream(
   offset: unknown,
   { identifier_name: kind }: JsonObject,
 ): ForeignState | string {
-  if (!isOffset(offset)) return "it is no place in a file";
+  if (!isOffset(offset)) return "it isn't a place in a file";
   if (kind === "path") return { source, offset };
   const [, inode, device] = /::native::(\d+)-(\d+)$/.exec(key) ?? [];
   if (kind !== "native" || inode === undefined)

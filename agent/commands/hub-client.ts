@@ -62,7 +62,7 @@ export class HubClient {
       const options = { method, headers, timeout: TIMEOUT_MS };
       const request = send(
         url,
-        // With an agent the checked connection would be left aside for one of its own.
+        // With an agent the checked connection would be ignored in favour of one of its own.
         socket === undefined ? { ...options, agent: false } : { ...options, createConnection: () => socket },
       );
       request.on("timeout", () => request.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
@@ -91,7 +91,7 @@ export class HubClient {
       {
         host,
         port: Number(url.port || 443),
-        // An address is no server name (RFC 6066 section 3).
+        // An address isn't a server name (RFC 6066 section 3).
         ...(isIP(host) === 0 && { servername: host }),
         rejectUnauthorized: fingerprint === "",
         ...(caFile === undefined ? {} : { ca: readFileSync(caFile) }),

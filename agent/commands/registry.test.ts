@@ -85,7 +85,7 @@ test("where a running agent's registry can't be copied, its snapshot is shown wi
   assert.deepEqual([rows.size, told], [2, join(folder, "registry.snapshot.json")]);
 });
 
-test("an agent's first start on imported rows is no start after a crash", async (t) => {
+test("an agent's first start on imported rows isn't a start after a crash", async (t) => {
   const [from, folder] = [folderOf(t), folderOf(t)];
   await filled(from);
   const path = join(from, "export.json");
@@ -210,7 +210,7 @@ test("a registry of filestream inputs is taken over, and what can't be is named"
       "filestream::one::fingerprint::445aad",
       "a file that is known by its fingerprint can't be identified uniquely",
     ],
-    ["journald::LOCAL_SYSTEM_JOURNAL", "it is no place in a file"],
+    ["journald::LOCAL_SYSTEM_JOURNAL", "it isn't a place in a file"],
     [join(logs, "other.txt"), "no input of the settings reads it"],
   ]);
   const taken = [...(await readRows(data, log, none)).values()].map(({ path, sent, input }) => [

@@ -86,7 +86,7 @@ export async function registryCommand(
       return files > 0;
     }
     default:
-      throw new AppError("usage_invalid", `registry ${argument}: there are export, import and reset`);
+      throw new AppError("usage_invalid", `registry ${argument}: use export, import or reset`);
   }
 }
 

@@ -1,16 +1,16 @@
 /**
  * The contract of an output.
  *
- * An output must settle each batch exactly once, and only when the receiver has it for good; until then it
- * tries for ever. It must own the batch's slot from `send` to the settlement. It must keep the order of a
- * channel. It must bound its memory by its slots.
+ * An output must settle each batch exactly once, and only when the receiver has stored it durably; until then it tries
+ * indefinitely. It must own the batch's slot from `send` to the settlement. It must keep the order of a channel. It
+ * must bound its memory by its slots.
  */
 
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { BlockFields, Body, SourceFields } from "#proto/raw-encoder.ts";
 import type { Slot, SlotPool } from "./slot-pool.ts";
 
-/** A part of a source that is ready to be sent; the body lies in the slot's buffer. */
+/** A part of a source that is ready to be sent; the body is in the slot's buffer. */
 export interface Batch {
   readonly slot: Slot;
   readonly body: Body;

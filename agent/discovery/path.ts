@@ -15,7 +15,7 @@ export function joinPath(folder: RawPath, name: RawPath): RawPath {
   return Buffer.concat(String(folder).endsWith("/") ? [parts[0]!, parts[2]!] : parts);
 }
 
-/** Returns a path for people, maps and messages: bytes that are no UTF-8 as \xNN. Different paths stay different. */
+/** Returns a path for people, maps and messages: bytes that aren't UTF-8 as \xNN. Different paths stay different. */
 export function displayPath(path: RawPath): string {
   if (typeof path === "string") return path;
   let text = "";

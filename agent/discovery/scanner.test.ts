@@ -80,7 +80,7 @@ test("with symbolic links loops end and files are found through links", async ()
 test("excluded paths are left out", async () =>
   assert.deepEqual(await find("*/*.log", false, /\/x\//), ["a/1.log"]));
 
-test("a name that is no UTF-8 is found, shown escaped, and can be opened", async () => {
+test("a name that isn't UTF-8 is found, shown escaped, and can be opened", async () => {
   const folder = join(root, "bytes");
   mkdirSync(folder);
   writeFileSync(

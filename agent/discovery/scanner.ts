@@ -218,7 +218,7 @@ class Walk {
     }
   }
 
-  /** Notes a folder in which matching files may appear. */
+  /** Records a folder in which matching files may appear. */
   #expect(folder: RawPath): void {
     const path = displayPath(folder);
     this.#folders.add(path);
@@ -240,7 +240,7 @@ class Walk {
       const entries = readdirSync(folder, { withFileTypes: true });
       if (typeof folder === "string" && !entries.some(({ name }) => name.includes("\ufffd")))
         return listingOf(entries);
-      // Slow path: a name that is no UTF-8 must be kept as bytes or the file can't be opened.
+      // Slow path: a name that isn't UTF-8 must be kept as bytes or the file can't be opened.
       const raw = readdirSync(folder, { withFileTypes: true, encoding: "buffer" });
       return listingOf(raw.map(asTextWherePossible));
     } catch (error) {

@@ -37,7 +37,7 @@ export interface Candidate {
 /** Finds originals by the names that their copies have. */
 export class CopyFinder {
   readonly #registry: Pick<Registry, "get">;
-  /** The noted paths and fingerprints of each file. */
+  /** The recorded paths and fingerprints of each file. */
   readonly #noted = new Map<string, Pick<FileRow, "path" | "earlier">>();
   readonly #keysByPath = new Map<string, Set<string>>();
 
@@ -45,7 +45,7 @@ export class CopyFinder {
     this.#registry = registry;
   }
 
-  /** Notes the paths that a file's contents had; to be called whenever its row changes. */
+  /** Records the paths that a file's contents had; to be called whenever its row changes. */
   note(key: string, { path, earlier }: FileRow): void {
     const before = this.#noted.get(key);
     if (before?.path === path && before.earlier === earlier) return;
@@ -144,7 +144,7 @@ const NUMBERED = /^(.+\.)(\d{1,2})$/;
 
 /**
  * Yields the paths that the file at `path` may be a copy of, by its name: app.log of app.log.1, app-20260101.log,
- * app.log.bak and app.1.log.gz. Names that only share a beginning are no copies: run.1.log and run.2.log are two runs.
+ * app.log.bak and app.1.log.gz. Names that only share a beginning aren't copies: run.1.log and run.2.log are two runs.
  */
 function* originalsOf(path: string, isArchive: boolean): Generator<string> {
   const folder = path.slice(0, path.length - basename(path).length);

@@ -47,7 +47,7 @@ export class CopyJudge {
     this.#finder = new CopyFinder(options.registry);
   }
 
-  /** Notes the fingerprints of a file; to be called whenever its row changes. */
+  /** Records the fingerprints of a file; to be called whenever its row changes. */
   note(key: string, row: FileRow): void {
     this.#finder.note(key, row);
   }

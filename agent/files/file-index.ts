@@ -89,7 +89,7 @@ export class FileIndex {
     this.#replaced.set(entry.key, entry);
   }
 
-  /** Notes which file an entry is; it may be one that seemed to be gone. */
+  /** Records which file an entry is; it may be one that seemed to be gone. */
   identify(entry: Entry, key: string): void {
     entry.key = key;
     this.#replaced.delete(key);
@@ -100,7 +100,7 @@ export class FileIndex {
     return this.#replaced.get(entry.key) === entry;
   }
 
-  /** Notes the path under which a file was found. */
+  /** Records the path under which a file was found. */
   move(entry: Entry, path: string): void {
     if (entry.path !== path) {
       this.#unlink(entry);

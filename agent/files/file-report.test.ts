@@ -45,7 +45,7 @@ test("a file that can't be read is reported with the reason, known or not", asyn
   ]);
 });
 
-test("a line without an end is no backlog, whether its file is open or closed", async (t) => {
+test("a line without an end isn't a backlog, whether its file is open or closed", async (t) => {
   const b = await bench(t, {}, { confirmsCommits: true });
   writeFileSync(b.path("a.log"), "one\nab");
   await b.scan();

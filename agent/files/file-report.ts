@@ -60,7 +60,7 @@ export class FileReport {
     );
   }
 
-  /** Notes that a file is about to be closed; the unread bytes of a deleted one are lost with it. */
+  /** Records that a file is about to be closed; the unread bytes of a deleted one are lost with it. */
   closes(harvester: Harvester): void {
     this.#lines += harvester.linesRead;
     this.#bytes += harvester.bytesRead;
@@ -80,7 +80,7 @@ export class FileReport {
     );
   }
 
-  /** Notes a file that is gone and was not read completely: it wasn't open. */
+  /** Records a file that is gone and was not read completely: it wasn't open. */
   gone(path: string, bytes: number): void {
     const { id, log, metrics } = this.#context;
     metrics.lostBytes.inc({ input: id }, bytes);

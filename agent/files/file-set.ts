@@ -18,7 +18,7 @@ import { RegistryCleanup } from "./registry-cleanup.ts";
 import { Succession } from "./succession.ts";
 import { WaitingFiles } from "./waiting-files.ts";
 
-/** File systems stamp files with a clock that may be behind by this much. */
+/** File systems stamp files with a clock that may be slow by this much. */
 const TICK_MS = 20;
 
 export interface FileSetOptions

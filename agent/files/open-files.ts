@@ -89,7 +89,7 @@ export class OpenFiles {
     return this.#entries.size < this.#limit.files;
   }
 
-  /** Notes that the system gave no descriptor. */
+  /** Records that the system gave no descriptor. */
   exhausted(): void {
     this.#limit.lower(this.#entries.size);
   }

@@ -37,7 +37,7 @@ export class OpenLimit {
   }
 
   /**
-   * Notes that the system gave no descriptor with `open` files open: without descriptors folders can't be listed
+   * Records that the system gave no descriptor with `open` files open: without descriptors folders can't be listed
    * either, and no file would ever be closed for another.
    */
   lower(open: number): void {

@@ -13,7 +13,7 @@ export interface OrphanOptions {
   readonly registry: Registry;
   readonly index: FileIndex;
   readonly hasBirthTimes: boolean;
-  /** Paths that the scan could not read: files there may be at their places. */
+  /** Paths that the scan could not read: files there may be at their paths. */
   readonly unseen: ReadonlySet<string>;
   /** Opens a file that was found again under another name. */
   readonly open: (entry: Entry, found: Found) => void;

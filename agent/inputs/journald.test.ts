@@ -118,7 +118,7 @@ test("conditions become arguments", () => {
 });
 
 for (const [name, value, message] of [
-  ["bytes that are no text", [104, 255], Buffer.of(104, 255)],
+  ["bytes that aren't text", [104, 255], Buffer.of(104, 255)],
   ["a field that stands twice", ["a", "b"], Buffer.from("a\nb")],
   ["none", null, Buffer.alloc(0)],
 ] as const) {

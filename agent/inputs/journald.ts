@@ -67,7 +67,7 @@ export const journaldInput = defineInput({
   validate(settings) {
     const wrong = settings.matches.find((match) => !/^[A-Z0-9_]+=/.test(match));
     if (wrong !== undefined)
-      throw settingFault("matches", `matches: "${wrong}" is no condition; write FIELD=value`);
+      throw settingFault("matches", `matches: "${wrong}" isn't a condition; write FIELD=value`);
   },
   create: (settings, context) => new JournaldInput(settings, context),
 });

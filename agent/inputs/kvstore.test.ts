@@ -329,7 +329,7 @@ test("replies are read however they are cut", () => {
 
 for (const [name, text, message] of [
   ["another protocol", "HTTP/1.1 400\r\n", /doesn't speak the Redis protocol/],
-  ["a length that is none", "$x\r\n", /no length/],
+  ["a length that is none", "$x\r\n", /isn't a length/],
   ["nesting without end", "*1\r\n".repeat(20), /nested too deeply/],
   ["a line without end", `+${"x".repeat(70_000)}`, /too long/],
 ] as const) {

@@ -63,8 +63,8 @@ for (const [name, chunks, octetCounting, expected] of [
     true,
     ["<012345678", "9ABCDEFGHI", "JKLMN", "<abcd"],
   ],
-  ["a number that is no count", ["200", " ", "OK\n<1>b\n"], true, ["200 OK", "<1>b"]],
-  ["digits that are no count", ["2026-11-21 x\n"], true, ["2026-11-21", " x"]],
+  ["a number that isn't a count", ["200", " ", "OK\n<1>b\n"], true, ["200 OK", "<1>b"]],
+  ["digits that aren't a count", ["2026-11-21 x\n"], true, ["2026-11-21", " x"]],
 ] as const) {
   test(`a stream is cut into messages: ${name}`, () => {
     const framer = new Framer({ maxBytes: 10, octetCounting });

@@ -47,7 +47,7 @@ for (const [name, content, expected, given, more] of [
   ["docker", docker("stdout", "one\n") + docker("stderr", "two\r\n"), ["stdout one", "stderr two"]],
   ["docker pieces", docker("stdout", "a") + docker("stdout", "b\n"), ["stdout ab"]],
   [
-    "what is no line of a runtime is kept",
+    "what isn't a line of a runtime is kept",
     `garbage\n${out("F", "a")}{"log":1}\n`,
     ["! garbage", "stdout a", '! {"log":1}'],
   ],

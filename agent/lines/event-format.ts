@@ -57,7 +57,7 @@ export interface PlainLines {
 export interface EventFormat {
   /** Longest span of bytes without a safe offset. */
   readonly maxEventBytes: number;
-  /** Time after which the whole lines of an unfinished event are one; 0: they wait for ever. */
+  /** Time after which the whole lines of an unfinished event are one; 0: they wait indefinitely. */
   readonly timeoutMs: number;
   /** Length of the byte order mark at the start of the file; it gets the file's first bytes before anything is cut. */
   begin(head: Buffer): number;

@@ -106,7 +106,7 @@ export class JsonLineDecoder {
     }
     if (this.#overwrite && displaced["@timestamp"] !== undefined) {
       const reason = typeof displaced["@timestamp"] === "string" ? "no time" : "not string";
-      // An error that the line tells of is beside the time that wasn't read.
+      // An error that the line reports is beside the time that wasn't read.
       if (Object.hasOwn(fields, "error")) displaced["error"] = fields["error"];
       fields["error"] = { message: `@timestamp not overwritten (${reason})`, type: "json" };
     }

@@ -54,8 +54,8 @@ export interface RangeFilter {
   /** Returns true if bytes `start` to `end` are the text of an event that is kept. */
   keeps(start: number, end: number): boolean;
   /**
-   * Returns a place at or after `start`: each text from `start` on is kept unless it holds this place or later ones.
-   * Infinity: all are. Null: `keeps` must check each.
+   * Returns an offset at or after `start`: each text from `start` on is kept unless it contains this offset or later
+   * ones. Infinity: all are. Null: `keeps` must check each.
    */
   keptUntil(start: number): number | null;
 }

@@ -73,7 +73,7 @@ for (const [name, given, content, expected, more] of [
     ["a", "b #open"],
     { final: true },
   ],
-  ["empty lines are no events", { include_lines: [""] }, "\n\na\n", ["a"]],
+  ["empty lines aren't events", { include_lines: [""] }, "\n\na\n", ["a"]],
   ["a hole of NULs before text is passed over", { include_lines: ["."] }, "\0\0\0a\n", ["a"]],
   ["latin1", { encoding: "latin1" }, latin("äö\nü\n"), ["äö", "ü"]],
   ["gbk", { encoding: "gbk" }, Buffer.from("c4e3bac30a", "hex"), ["你好"]],
@@ -211,7 +211,7 @@ for (const [name, given, line, message, fields, timeMs] of [
     1_000,
   ],
   [
-    "overwriting with what is no time",
+    "overwriting with what isn't a time",
     { "json.keys_under_root": true, "json.overwrite_keys": true },
     '{"@timestamp":"invalid"}',
     "",
@@ -222,7 +222,7 @@ for (const [name, given, line, message, fields, timeMs] of [
     0,
   ],
   [
-    "overwriting with what is no time, of a line with an error",
+    "overwriting with what isn't a time, of a line with an error",
     { "json.keys_under_root": true, "json.overwrite_keys": true },
     '{"@timestamp":"invalid","error":{"message":"disk full"}}',
     "",

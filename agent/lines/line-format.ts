@@ -166,7 +166,7 @@ export class LineFormat implements EventFormat {
       this.#options.onLeftOut("filtered", 1);
       return { ...common, message: null, fieldsJson: NO_FIELDS };
     }
-    // A piece of a split line has lost its head or tail: it is no JSON any more.
+    // A piece of a split line has lost its head or tail: it isn't JSON any more.
     if (json === null || continued || state === "long") return { ...common, message: bytes };
     const decoded = json.decode(texts);
     const fields = flags.length === 0 ? decoded.fields : { ...decoded.fields, log: { flags } };
@@ -244,7 +244,7 @@ export class LineFormat implements EventFormat {
     return at;
   }
 
-  /** Returns the last place at or before `end` where no character is cut, as far as the encoding allows that. */
+  /** Returns the last offset at or before `end` where no character is cut, as far as the encoding allows that. */
   #characterEnd(buffer: Buffer, start: number, end: number): number {
     if (this.#encoding.unitBytes === 2) return end - ((end - start) % 2);
     if (this.#encoding.name !== "utf-8") return end;
@@ -255,7 +255,7 @@ export class LineFormat implements EventFormat {
   }
 }
 
-/** A program that continues at its old place after a truncation leaves NULs before its text. */
+/** A program that continues at its old offset after a truncation leaves NULs before its text. */
 function withoutHole(buffer: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end && buffer[at] === 0) at++;

@@ -49,14 +49,14 @@ export class AckTracker {
     return this.#flights.length === 0;
   }
 
-  /** Notes that [from, to) is sent off; `from` is where the range before ended. */
+  /** Records that [from, to) is sent off; `from` is where the range before ended. */
   begin(from: number, to: number, anchor: Anchor): Flight {
     const flight = { from, to, anchor, acked: false };
     this.#flights.push(flight);
     return flight;
   }
 
-  /** Notes an acknowledgement; returns true where `sent` moved. A flight of another tracker changes nothing. */
+  /** Records an acknowledgement; returns true where `sent` moved. A flight of another tracker changes nothing. */
   ack(flight: Flight): boolean {
     flight.acked = true;
     let moved = false;

@@ -15,7 +15,7 @@ export interface CheckpointOptions {
   readonly valueOf: (key: string) => string | undefined;
   /** Returns every key there is. */
   readonly keys: () => Iterable<string>;
-  /** Told of each checkpoint that is on disk. */
+  /** Called after each checkpoint that is on disk. */
   readonly onWritten: () => void;
   /** `path.data`, for messages. */
   readonly folder: string;
@@ -48,7 +48,7 @@ export class Checkpoints {
     return this.#problem;
   }
 
-  /** Notes that the value of a key has changed. */
+  /** Records that the value of a key has changed. */
   touch(key: string): void {
     this.#changed.add(key);
   }

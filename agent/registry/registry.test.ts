@@ -134,7 +134,7 @@ test("LevelDB opens no damaged tables, which it might merge, and end the process
 });
 
 for (const share of [0, 0.5, 0.99])
-  test(`a table that a crash left unfinished at ${share * 100} % is no damage`, async () => {
+  test(`a table that a crash left unfinished at ${share * 100} % isn't damage`, async () => {
     const folder = temporary();
     await fill(folder);
     await (await open(folder)).stop(); // writes the log's content as a table

@@ -44,7 +44,7 @@ export interface RegistryOptions {
 }
 
 const SNAPSHOT_MS = 600_000;
-/** Keys of the database: a file's row, a place of an input without files, and what there is once. */
+/** Keys of the database: a file's row, a position of an input without files, and what there is once. */
 const ROW = "f/";
 const POSITION = "k/";
 const STREAM = "m/stream";
@@ -166,7 +166,7 @@ export class Registry implements Component {
     // Without both, an import made the rows and no agent has run on them.
     const hasRun = marker !== null || entries.has("m/epoch");
     if (hasRun && !entries.has("m/clean"))
-      log.info("the agent's last run did not end in order; reading on from its registry");
+      log.info("the agent did not shut down cleanly; continuing from its registry");
   }
 
   /** Returns the agent's id: the known one, the one of the settings, or a new one. Throws where the two differ. */
@@ -200,7 +200,7 @@ export class Registry implements Component {
     this.#checkpoints?.touch(ROW + key);
   }
 
-  /** Notes that the row of `key` was changed in place. */
+  /** Records that the row of `key` was changed in place. */
   touch(key: string): void {
     if (this.#rows.has(key)) this.#checkpoints?.touch(ROW + key);
   }
@@ -224,7 +224,7 @@ export class Registry implements Component {
     this.#checkpoints?.touch(POSITION + free);
   }
 
-  /** Remembers a place of an input without files: a cursor, an id. Must only be what the receiver has. */
+  /** Remembers a position of an input without files: a cursor, an id. Must only be what the receiver has. */
   setPosition(name: string, value: string): void {
     this.#positions.set(name, value);
     this.#checkpoints?.touch(POSITION + name);

@@ -29,7 +29,7 @@ export const EARLIER_MAX = 4;
 export interface FileRow {
   /** Id of the input that reads it. */
   input: string;
-  /** Path when it was opened last; bytes that are no UTF-8 as \xNN. */
+  /** Path when it was opened last; bytes that aren't UTF-8 as \xNN. */
   path: string;
   /** Counts rewrites of the file's content, from 0. */
   generation: number;
@@ -179,7 +179,7 @@ export class ContentHolders {
   /** Keys of copies by the key of the file they were made of. */
   readonly #copies = new Map<string, readonly string[]>();
 
-  /** Notes what a file holds. */
+  /** Records what a file holds. */
   add(key: string, { source }: Pick<FileRow, "source">): void {
     if (source === null || source.fileKey === key) return;
     this.#copies.set(source.fileKey, [...this.#others(source.fileKey, key), key]);

@@ -60,7 +60,7 @@ export async function openStore(folder: string, log: Logger): Promise<OpenedStor
     const opened = await openAndRead(path, marker === null);
     if (marker === null || opened.entries.has("m/agent")) return { ...opened, marker, repaired: false };
     await opened.database.close();
-    throw new AppError("data_corrupt", "it opens, but has lost what each registry holds");
+    throw new AppError("data_corrupt", "it opens, but lacks the entries that every registry has");
   } catch (error) {
     refuseLocked(error, folder);
     if (isRefusal(error) || (marker === null && !existsSync(path))) throw unreadable(path, error);
@@ -215,7 +215,7 @@ export interface Snapshot {
   readonly agentId: string;
   /** By file key. */
   readonly rows: ReadonlyMap<string, FileRow>;
-  /** Places of inputs without files, by name. */
+  /** Positions of inputs without files, by name. */
   readonly positions: ReadonlyMap<string, string>;
 }
 

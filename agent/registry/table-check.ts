@@ -18,7 +18,7 @@ const INDEX_BYTES_MAX = 16 * MIB;
 /** Added to a checksum that is stored beside the bytes it is of. */
 const MASK_DELTA = 0xa282ead8;
 
-/** Place of a block in the table, bytes. */
+/** Offset of a block in the table, bytes. */
 interface Handle {
   readonly offset: number;
   readonly size: number;

@@ -87,9 +87,9 @@ for (const [text, message] of [
   ],
   [
     "shipper.inputs: [{type: log, paths: [/a], close_inactive: soon}]",
-    /^agent\.yml:1:43: shipper\.inputs\.0\.close_inactive: "soon" is no duration; write for example/,
+    /^agent\.yml:1:43: shipper\.inputs\.0\.close_inactive: "soon" isn't a duration; write for example/,
   ],
-  [`${INPUT}shutdown_timeout: soon`, /^agent\.yml:2:1: shutdown_timeout: "soon" is no duration/],
+  [`${INPUT}shutdown_timeout: soon`, /^agent\.yml:2:1: shutdown_timeout: "soon" isn't a duration/],
   [
     "shipper.inputs: [{type: syslog, host: 'h:1', protocol: carrier}]",
     /^agent\.yml:1:46: shipper\.inputs\.0\.protocol must be one of udp, /,
@@ -212,7 +212,7 @@ test("a setting that has no effect is a warning with its place and the reason", 
   }
 });
 
-test("settings that work together are no warnings, nor are those that are not given", () => {
+test("settings that work together aren't warnings, nor are those that are not given", () => {
   for (const text of [
     INPUT,
     `${INPUT}config.reload: {automatic: true, interval: 2s}`,

@@ -72,7 +72,7 @@ export function installedDataFolder(env: NodeJS.ProcessEnv): string | undefined 
   return env[DATA_VARIABLE] || undefined;
 }
 
-/** Reads and checks the settings. Throws settings_invalid or usage_invalid with the place. */
+/** Reads and checks the settings. Throws settings_invalid or usage_invalid with the position. */
 export function loadSettings(options: ConfigOptions): AgentSettings {
   if (options.strictPermissions) checkPermissions(options.path);
   const entries = readSettingsFile(options.path, SETTINGS_SCHEMA, options.env);
@@ -199,7 +199,7 @@ function chooseOutput(file: Static<typeof SETTINGS_SCHEMA>, entries: Entries): O
   if (another !== undefined) {
     throw new AppError(
       "settings_invalid",
-      `${place}: output.${output} and output.${another} (${placeOf(another) ?? "by default"}) are both enabled; exactly one output must be, set enabled: false in the other`,
+      `${place}: output.${output} and output.${another} (${placeOf(another) ?? "by default"}) are both enabled; exactly one output must be enabled: set enabled: false in the other`,
     );
   }
   const [key, example] = REQUIRED[output] ?? [];
@@ -220,7 +220,9 @@ type Key = keyof typeof CREDENTIALS;
 /** What a connection to NATS is made by; without a scheme it is nats://. */
 const NATS_SCHEMES = ["nats", "tls"];
 
-/** Throws settings_invalid, with the place, for an address with credentials and for one of NATS with another scheme. */
+/**
+ * Throws settings_invalid, with the position, for an address with credentials and for one of NATS with another scheme.
+ */
 function checkAddresses(file: Static<typeof SETTINGS_SCHEMA>, entries: Entries): void {
   for (const key of Object.keys(CREDENTIALS) as Key[]) {
     for (const [index, address] of addressesOf(file[key]).entries()) {

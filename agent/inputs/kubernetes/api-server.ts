@@ -78,6 +78,6 @@ export async function askApi(
     if (text.length > maxLength) throw new Error("the answer is too long");
   }
   const answer: unknown = JSON.parse(text);
-  if (!isObject(answer)) throw new Error("the answer is no object");
+  if (!isObject(answer)) throw new Error("the answer isn't an object");
   return answer;
 }

@@ -124,7 +124,7 @@ const PODS =
 /** /var/lib/docker/containers/<id>/<id>-json.log */
 const DOCKER = /\/([0-9a-f]{64})\/\1-json\.log(?:$|[.-])/;
 
-/** Returns the pod whose log lies at `path`, or null. */
+/** Returns the pod whose log is at `path`, or null. */
 export function podOfPath(path: string): PodPath | null {
   const pods = PODS.exec(path);
   if (pods !== null) {

@@ -20,7 +20,7 @@ const COLON = 0x3a;
 const DOLLAR = 0x24;
 const STAR = 0x2a;
 
-/** Longest reply that is kept, bytes; a value of 512 MB, which the server allows, is no log line. */
+/** Longest reply that is kept, bytes; a value of 512 MB, which the server allows, isn't a log line. */
 const REPLY_BYTES_MAX = 64 * 1_024 * 1_024;
 const DEPTH_MAX = 8;
 /** Longest line of the protocol: a number, a status, an error. */
@@ -121,6 +121,6 @@ export class ReplyReader {
 
 function count(text: string): number {
   const value = Number(text);
-  if (text === "" || !Number.isSafeInteger(value)) throw new Error(`"${text}" is no length of a reply`);
+  if (text === "" || !Number.isSafeInteger(value)) throw new Error(`"${text}" isn't a length of a reply`);
   return value;
 }

@@ -11,7 +11,7 @@ const DIGIT_NINE = 0x39;
 /** "MSG-LEN SP": no message has a length of more digits. */
 const COUNT_DIGITS_MAX = 8;
 
-/** A message, and where the bytes go on behind it. */
+/** A message, and where the bytes after it begin. */
 interface Frame {
   readonly message: Buffer;
   readonly end: number;
@@ -68,7 +68,7 @@ export class Framer {
     this.#restBytes += bytes.length;
   }
 
-  /** Takes the rest, and `more` behind it. */
+  /** Takes the rest, followed by `more`. */
   #taken(more: Buffer): Buffer {
     const whole = this.#restBytes === 0 ? more : Buffer.concat([...this.#rest, more]);
     this.#rest = [];
@@ -76,7 +76,10 @@ export class Framer {
     return whole;
   }
 
-  /** Returns a function that finds the next line end at or after a place, -1 if there is none. The place must not decrease. */
+  /**
+   * Returns a function that finds the next line end at or after an offset, -1 if there is none. The offset must not
+   * decrease.
+   */
   #lineEnds(bytes: Buffer): (from: number) => number {
     if (!this.#options.octetCounting) return (from) => bytes.indexOf(NEWLINE, from);
     const ends = new FrameEnds(bytes);

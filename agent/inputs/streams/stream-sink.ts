@@ -32,7 +32,7 @@ export interface StreamSinkOptions {
 /** Bytes of an event in a message besides its text: numbers, the tags of its parts, the mark of a truncated one. */
 const EVENT_OVERHEAD_BYTES = 256;
 
-/** Messages of one stream input on their way into batches. */
+/** Messages of one stream input that go into batches. */
 export class StreamSink {
   readonly #context: InputContext;
   readonly #batcher: EventBatcher;
@@ -183,7 +183,7 @@ export class Receipts<T> {
     return this.#waiting.length;
   }
 
-  /** Notes that `token` may be confirmed once all events below `upTo` are acknowledged. Ascending. */
+  /** Records that `token` may be confirmed once all events below `upTo` are acknowledged. Ascending. */
   add(upTo: number, token: T): void {
     this.#waiting.push({ upTo, token });
   }
