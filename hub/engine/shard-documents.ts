@@ -26,7 +26,7 @@ import { threadKernel } from "./kernel/kernel.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 import { Segment } from "./segment/segment.ts";
 
-/** A document as it was sent, with what the engine knows of it. */
+/** A document as it was sent, with its metadata in the engine. */
 export interface ShardDocument {
   readonly id: string;
   readonly source: Uint8Array;

@@ -130,7 +130,7 @@ export class Shard {
     return this.#failure !== null;
   }
 
-  /** Notes that a closed shard couldn't be opened again: `error` is thrown until that succeeds. Returns it. */
+  /** Records that a closed shard couldn't be opened again: `error` is thrown until that succeeds. Returns it. */
   failedToOpen(error: unknown): AppError {
     return this.#fail(error);
   }

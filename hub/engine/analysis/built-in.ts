@@ -39,7 +39,7 @@ const CATALAN_ARTICLES = "d l m n s t".split(" ");
 const IRISH_ARTICLES = "d m b".split(" ");
 const ITALIAN_ARTICLES =
   "c l all dall dell nell sull coll pell gl agl dagl degl negl sugl un m t s v d".split(" ");
-/** What stands before a hyphen in Irish words and is no word of its own. */
+/** A prefix before a hyphen in Irish words that isn't a word of its own. */
 const IRISH_HYPHENATIONS = new Set(["h", "n", "t"]);
 
 const DUTCH_STEMS = new Map([

@@ -50,7 +50,9 @@ function parseRule(rule: string): [string, string] {
   return [decoded(match[1]!), decoded(match[2]!)];
 }
 
-/** Replaces matches; a replacement's units lie at the start of what they replace, what is past its length at its end. */
+/**
+ * Replaces matches; a replacement's units are at the start of what they replace, what is past its length at its end.
+ */
 function replaceMatches<Match extends { readonly index: number; readonly 0: string }>(
   input: FilteredText,
   matches: Iterable<Match>,

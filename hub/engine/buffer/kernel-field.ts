@@ -83,7 +83,7 @@ export class KernelField implements BufferedField {
       if (bytes.length === 0 || bytes.length > MAX_TEXT_TERM_BYTES) continue;
       const textAt = this.#place(bytes, 0, bytes.length);
       functions.addToken(this.#poolAt, this.fieldAt, doc, textAt, bytes.length, start + token.position);
-      // Tokens at one place count once, as with discount_overlaps.
+      // Tokens at one position count once, as with discount_overlaps.
       if (token.position !== last) count++;
       last = token.position;
     }

@@ -61,7 +61,7 @@ export class BoundedCache<K, V extends Sized> {
     return new Map([...(own ?? [])].map(([key, { value }]) => [key, value.sizeBytes]));
   }
 
-  /** Lets go of all values of an owner. */
+  /** Releases all values of an owner. */
   drop(owner: object): void {
     for (const entry of this.#owners.get(owner)?.values() ?? []) this.#forget(entry);
   }

@@ -78,7 +78,7 @@ export function readU32(bytes: Uint8Array, at: number): number {
   return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
 }
 
-/** Reads what ByteBuffer writes. Behind the end it reads zeros, so that a damaged length ends a loop. */
+/** Reads what ByteBuffer writes. After the end it reads zeros, so that a damaged length ends a loop. */
 export class ByteReader {
   readonly bytes: Uint8Array;
   at: number;

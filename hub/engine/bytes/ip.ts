@@ -38,7 +38,7 @@ function writeGroup(bytes: Uint8Array, index: number, group: string): void {
   bytes[2 * index + 1] = value & 255;
 }
 
-/** Returns the first and last address of `a.b.c.d/n`, null if it is no block. */
+/** Returns the first and last address of `a.b.c.d/n`, null if it isn't a block. */
 export function parseIpBlock(text: string): readonly [from: Uint8Array, to: Uint8Array] | null {
   const [address = "", bits = "", ...more] = text.split("/");
   const from = parseIp(address);

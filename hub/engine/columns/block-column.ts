@@ -236,7 +236,7 @@ export class BlockColumn {
     return count;
   }
 
-  /** What the kernel has to know of blocks [from, to). */
+  /** What the kernel needs of blocks [from, to). */
   runOf(from: number, to: number): ColumnRun {
     const dataFrom = this.#index.dataAt(from);
     return {

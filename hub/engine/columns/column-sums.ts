@@ -10,7 +10,7 @@ import { MASK_WORDS } from "./decoded-block.ts";
 /** Numbers of a sum, next to each other: one line of the processor's cache. */
 export const SUM_WIDTH = 8;
 
-/** Places within a sum. */
+/** Offsets within a sum. */
 export const SumPlace = {
   COUNT: 0,
   TOTAL: 1,

@@ -85,7 +85,7 @@ const WRITTEN_BYTES = 64 * 1024;
 export class ColumnBlocks {
   readonly #file: SegmentFileWriter;
   readonly #numbers: ColumnNumbers;
-  /** Where the file stood at the start. */
+  /** Length of the file at the start. */
   readonly #start: number;
   /** Blocks that aren't written yet. */
   readonly #data = new ByteBuffer(WRITTEN_BYTES / 16);

@@ -30,7 +30,7 @@ interface ColumnParts {
   readonly kernel: () => ColumnFunctions;
 }
 
-/** The block used last stays decoded. Slots are places of documents within it. */
+/** The block used last stays decoded. Slots are indexes of documents within it. */
 export class DecodedBlock {
   readonly #file: SegmentFile;
   readonly #entry: ColumnEntry;
@@ -40,7 +40,7 @@ export class DecodedBlock {
   readonly #kernel: () => ColumnFunctions;
   #block = -1;
   #length = 0;
-  /** Values of the block in the order of its documents; what lies after them is of others. */
+  /** Values of the block in the order of its documents; what follows them belongs to others. */
   values = new Float64Array(COLUMN_BLOCK);
   /** Values of slot s are values[#starts[s]..#starts[s + 1]). */
   readonly #starts = new Uint32Array(COLUMN_BLOCK + 1);
@@ -104,7 +104,7 @@ export class DecodedBlock {
     return this.#presence === null && !this.#entry.multiValued;
   }
 
-  /** Place of the first value of a slot among `values`; of slot 1024: where they end. */
+  /** Index of the first value of a slot among `values`; of slot 1024: where they end. */
   start(slot: number): number {
     if (this.#isDense) return Math.min(slot, this.#length);
     if (!this.#hasRanks) return this.#starts[slot]!;

@@ -97,7 +97,7 @@ function tryRead(path: string, generation: number): Manifest | null {
   if (manifest.version !== MANIFEST_VERSION) {
     throw new AppError(
       "data_corrupt",
-      `${path} has format version ${manifest.version}, this program knows ${MANIFEST_VERSION}`,
+      `${path} has format version ${manifest.version}, this program supports ${MANIFEST_VERSION}`,
     );
   }
   return manifest.generation === generation ? manifest : null;

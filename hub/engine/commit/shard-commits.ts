@@ -40,7 +40,7 @@ export class ShardCommits {
     return this.#fallbackOnly.length > 0;
   }
 
-  /** Lets go of a segment; readers that have it keep it. Its files go after the next commits. */
+  /** Releases a segment; readers that have it keep it. Its files go after the next commits. */
   retire(segment: ShardSegment): void {
     this.#obsolete.push(...segment.fileNames());
     segment.release();

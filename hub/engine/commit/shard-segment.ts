@@ -140,7 +140,7 @@ export class ShardSegment {
     return [];
   }
 
-  /** Lets go of the segment; readers that have it keep it. */
+  /** Releases the segment; readers that have it keep it. */
   release(): void {
     this.#unsynced?.abandon();
     this.#unsynced = null;

@@ -46,7 +46,7 @@ export class DictionaryPages {
     return this.#read(from, Math.min(this.blockCount, from + PAGE_BLOCKS), keeps);
   }
 
-  /** Returns the bytes of blocks [from, to), good until the next call: many of them are looked at once only. */
+  /** Returns the bytes of blocks [from, to), valid until the next call: many of them are looked at once only. */
   run(from: number, to: number): Uint8Array {
     const start = this.#startOf(from);
     const length = this.#startOf(to) - start;

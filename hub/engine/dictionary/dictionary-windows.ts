@@ -17,7 +17,7 @@ const VARINT_BYTES = 8;
 /** Neighbouring blocks. */
 interface DictionaryWindow {
   readonly terms: number;
-  /** Bytes of the blocks, good until the next window of any dictionary. */
+  /** Bytes of the blocks, valid until the next window of any dictionary. */
   readonly blocks: Uint8Array;
   /** Where the postings begin among those of the dictionary, and how many bytes they are. */
   readonly postingsFrom: number;
@@ -77,7 +77,7 @@ export class DictionaryWindows {
     };
   }
 
-  /** The postings of a window, in `into`, which is large enough, or where they lie in memory. Throws data_corrupt. */
+  /** The postings of a window, in `into`, which is large enough, or where they are in memory. Throws data_corrupt. */
   postings(window: DictionaryWindow, into: Uint8Array): Uint8Array {
     return this.#file.read(this.#entry.postings, window.postingsFrom, window.postingsBytes, into);
   }

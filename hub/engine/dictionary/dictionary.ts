@@ -85,7 +85,7 @@ export class Dictionary implements TermDictionary {
   }
 
   /**
-   * Documents in which `second` stands `distance` places after `first`; null for none, undefined if they have to be
+   * Documents in which `second` occurs `distance` positions after `first`; null for none, undefined if they have to be
    * found by cursors.
    */
   near(first: string, second: string, distance: number): Bitset | null | undefined {
@@ -105,7 +105,7 @@ export class Dictionary implements TermDictionary {
     return walk.term();
   }
 
-  /** Like `lookup`, for many terms: fast where ordinals ascend. What it returns is good until the next call. */
+  /** Like `lookup`, for many terms: fast where ordinals ascend. What it returns is valid until the next call. */
   reader(): (ordinal: number) => Uint8Array {
     const walk = this.#walk();
     return (ordinal) => {

@@ -52,7 +52,9 @@ export class KernelSeal {
     kernel.setLength(this.sealAt + at.SEAL_POSTINGS, 0);
   }
 
-  /** Moves the blocks of terms so far aside where they have come to FLUSH_BYTES: their place is after all postings. */
+  /**
+   * Moves the blocks of terms so far aside where they have come to FLUSH_BYTES: their position is after all postings.
+   */
   spoolBlocks(spool: Spool): void {
     const kernel = this.#kernel;
     const blocks = kernel.view(this.sealAt + at.SEAL_BLOCKS);

@@ -106,7 +106,7 @@ export function packNumbers(values: Float64Array, count: number, bits: number, o
   }
 }
 
-/** Reads what packNumbers wrote at `bytes[from]` to `out[0..count)`; returns the place after it. */
+/** Reads what packNumbers wrote at `bytes[from]` to `out[0..count)`; returns the offset after it. */
 export function unpackNumbers(
   bytes: Uint8Array,
   from: number,

@@ -4,7 +4,7 @@ import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 
 const POLYNOMIAL = 0x82f6_3b78;
 
-/** Table k gives the effect of a byte k places before the end of a group of eight. */
+/** Table k gives the effect of a byte k positions before the end of a group of eight. */
 const TABLES = makeTables();
 const [T0, T1, T2, T3, T4, T5, T6, T7] = TABLES as [
   Uint32Array,

@@ -9,7 +9,7 @@ export interface PackedBlock {
   readonly packed: Uint8Array;
 }
 
-/** Larger inputs would grow the kernel's scratch for good; callers pack them otherwise. */
+/** Larger inputs would grow the kernel's scratch memory permanently; callers pack them otherwise. */
 export const MAX_LZ4_BYTES = 1024 * 1024;
 
 /** Returns `bytes` (at most MAX_LZ4_BYTES) packed; valid until the next call. */

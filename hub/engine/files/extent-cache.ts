@@ -59,7 +59,7 @@ export class ExtentCache {
     return bytes;
   }
 
-  /** Lets go of everything of an owner. */
+  /** Releases everything of an owner. */
   drop(owner: ExtentOwner): void {
     for (const entry of this.#byOwner.get(owner)?.values() ?? []) this.#forget(entry);
     this.#byOwner.delete(owner);

@@ -23,7 +23,7 @@ const MAGIC = new TextEncoder().encode("TRAILSEG");
 /** directory bytes u32, CRC of table and directory u32, data bytes u64, version u32, magic 8. */
 const TRAILER_BYTES = 28;
 
-/** Where a section lies: offset and length in bytes. */
+/** Location of a section: offset and length in bytes. */
 export type Extent = readonly [offset: number, length: number];
 
 /** Takes the bytes of a segment in order. */
@@ -91,7 +91,7 @@ export class SegmentFileWriter {
     return this.#length;
   }
 
-  /** Appends bytes and returns where they lie. */
+  /** Appends bytes and returns their location. */
   write(bytes: Uint8Array): Extent {
     const offset = this.#length;
     for (let at = 0; at < bytes.length; ) {

@@ -1,4 +1,4 @@
-/** Bytes of a file whose place in it isn't known yet: kept in a file without a name until then, not in memory. */
+/** Bytes of a file whose offset in it isn't known yet: kept in a file without a name until then, not in memory. */
 
 import { closeSync, openSync, readSync, rmSync } from "node:fs";
 import { AppError } from "#proto/kit/errors.ts";

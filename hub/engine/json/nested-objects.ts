@@ -19,7 +19,7 @@ export class NestedObjects {
     this.#suffix = toBytes("}".repeat(names.length));
   }
 
-  /** Returns a document for each object of the path, in their order. Throws mapping_parse for what is no JSON. */
+  /** Returns a document for each object of the path, in their order. Throws mapping_parse for what isn't JSON. */
   of(source: Uint8Array): Uint8Array[] {
     const found: [from: number, to: number][] = [];
     scanner.reset(source);
@@ -37,7 +37,7 @@ export class NestedObjects {
   }
 }
 
-/** Returns the number of objects at `path`. Throws mapping_parse for what is no JSON. */
+/** Returns the number of objects at `path`. Throws mapping_parse for what isn't JSON. */
 export function countNested(source: Uint8Array, path: string): number {
   const found: [number, number][] = [];
   scanner.reset(source);

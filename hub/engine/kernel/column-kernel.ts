@@ -33,7 +33,7 @@ export interface ColumnRun {
   readonly presence: Uint32Array | null;
 }
 
-/** Where a run lies in the kernel's memory: its description, growing buffers, memory for the numbers of a block. */
+/** Where a run is in the kernel's memory: its description, growing buffers, memory for the numbers of a block. */
 interface RunPlace {
   readonly at: number;
   readonly index: number;
@@ -115,12 +115,12 @@ export class ColumnKernel implements ColumnFunctions {
   readonly #slots: number;
   readonly #marks: number;
   readonly #chosen: number;
-  /** What lies in `#slots`: it serves many runs. */
+  /** What `#slots` holds: it serves many runs. */
   #placedSlots: WeakRef<Int32Array> | undefined;
   /** The column that is looked at, and one beside it. */
   readonly #run: RunPlace;
   readonly #beside: RunPlace;
-  /** Where sums lie, and slots; how many ordinals there are. */
+  /** Where sums are, and slots; how many ordinals there are. */
   #summing = { at: 0, slotsAt: 0, ordinals: 0 };
   /** A view of `#floats`; those of shared memory stay good when it grows. */
   readonly #made: Float64Array;

@@ -107,8 +107,8 @@ export function threadKernel(): Kernel {
 }
 
 /**
- * Gives up the kernel of this thread if its memory has grown, which can't shrink. Buffers that still use it keep it until they
- * are released; who asks next gets a new one with the same seed.
+ * Gives up the kernel of this thread if its memory has grown, which can't shrink. Buffers that still use it keep it
+ * until they are released; the next caller gets a new one with the same seed.
  */
 export function restThreadKernel(): void {
   if (threadKernelBytes() <= KEPT_BYTES) return;

@@ -41,7 +41,7 @@ export interface TermBytes {
   readonly positions: Uint8Array;
 }
 
-/** Where a term of a phrase lies in the kernel's memory: state, growing buffers, memory for positions. */
+/** Where a term of a phrase is in the kernel's memory: state, growing buffers, memory for positions. */
 interface TermPlace {
   readonly at: number;
   readonly postings: number;
@@ -55,7 +55,7 @@ const TERM_STATE_BYTES = 1152;
 /** Positions that a block of 128 documents may have there; phrases with more are found by cursors. */
 const POSITION_ROOM = 65_536;
 
-/** See the file's comment. Belongs to one thread; a result in its memory is good until the next call. */
+/** See the file's comment. Belongs to one thread; a result in its memory is valid until the next call. */
 export class SearchKernel {
   readonly columns: ColumnKernel;
   readonly #kernel: Kernel;
@@ -129,8 +129,8 @@ export class SearchKernel {
   }
 
   /**
-   * Returns the documents in which `second` stands `distance` places (from 1) after `first`; null where cursors have to
-   * find them, or memory is short.
+   * Returns the documents in which `second` occurs `distance` positions (from 1) after `first`; null where cursors have
+   * to find them, or memory is short.
    */
   near(first: TermBytes, second: TermBytes, distance: number, docCount: number): Uint32Array | null {
     const kernel = this.#kernel;
@@ -162,7 +162,7 @@ export class SearchKernel {
 
   /**
    * Returns the numbers, counted from the first, of the terms that hold `needle` in blocks of a dictionary; null if the
-   * bytes are damaged. At most SCAN_TERMS terms. The array is good until the next call.
+   * bytes are damaged. At most SCAN_TERMS terms. The array is valid until the next call.
    */
   scan(blocks: Uint8Array, terms: number, hasPositions: boolean, needle: Uint8Array): Uint32Array | null {
     const kernel = this.#kernel;

@@ -8,7 +8,7 @@ export interface CompletionContext {
   readonly type: "category" | "geo";
   /** Field of the document that has it, besides the completion's own contexts. */
   readonly path: string | undefined;
-  /** Characters of the geohashes that places are compared by, 1..12. */
+  /** Characters of the geohashes that locations are compared by, 1..12. */
   readonly precision: number;
 }
 

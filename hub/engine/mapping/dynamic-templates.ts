@@ -68,7 +68,7 @@ function parseTemplate(
   };
 }
 
-/** What tells whether a name or a path is meant. */
+/** Decides whether a name or a path is meant. */
 interface NameTest {
   test(name: string): boolean;
 }

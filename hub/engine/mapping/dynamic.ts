@@ -123,7 +123,7 @@ class DynamicWalk {
     else this.#copied(field.copyTo, kind);
   }
 
-  /** Notes the fields that a value is copied to and that no mapping names yet: each is of the first value's type. */
+  /** Records the fields that a value is copied to and that no mapping names yet: each is of the first value's type. */
   #copied(paths: readonly string[], kind: number): void {
     if (kind === json.ARRAY) {
       for (let first = true; scanner.element(first); first = false) this.#copied(paths, scanner.value());

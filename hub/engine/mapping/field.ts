@@ -53,7 +53,7 @@ export interface Field {
   readonly positions: boolean;
   /** Text: mapped with `index_options: offsets`, so that its length doesn't limit highlighting. */
   readonly offsets: boolean;
-  /** token_count: places without a token, as those of stop words, count. */
+  /** token_count: positions without a token, as those of stop words, count. */
   readonly countsGaps: boolean;
   /** Text: gap between the values of an array. */
   readonly positionIncrementGap: number;
@@ -127,13 +127,16 @@ export function isFeature({ given }: Field): boolean {
   return given["type"] === "rank_feature";
 }
 
-/** What stands between the key and the value in the terms of a `flattened` field's keys; no key has it. */
+/** What is between the key and the value in the terms of a `flattened` field's keys; no key has it. */
 export const KEY_END = "\0";
 
 /** Begins the path of the field that has them, as no name of a mapping or of a metadata field does. */
 const KEYED_PREFIX = ".";
 
-/** Returns the field of a segment that holds the values of a `flattened` field behind their keys, by the path of that field. */
+/**
+ * Returns the field of a segment that holds the values of a `flattened` field after their keys, by the path of that
+ * field.
+ */
 export function keyedPath(path: string): string {
   return KEYED_PREFIX + path;
 }
@@ -143,7 +146,7 @@ export function isKeyedPath(path: string): boolean {
   return path.startsWith(KEYED_PREFIX);
 }
 
-/** Returns the field of a segment that holds the values of a `flattened` field, or those behind their keys. */
+/** Returns the field of a segment that holds the values of a `flattened` field, or those after their keys. */
 export function flattenedTerms(field: Field, part: "values" | "keyed"): Field {
   const path = part === "values" ? field.path : keyedPath(field.path);
   return { ...field, path, type: "keyword", ignoreAbove: Number.POSITIVE_INFINITY, nullValue: undefined };

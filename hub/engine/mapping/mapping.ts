@@ -310,7 +310,7 @@ export class Mapping {
     );
   }
 
-  /** Values are no objects. */
+  /** Values aren't objects. */
   #checkCopy(path: string, target: string): void {
     const into = this.#flattened.find((each) => target === each.path || target.startsWith(`${each.path}.`));
     if (into === undefined) return;

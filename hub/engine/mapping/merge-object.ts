@@ -1,5 +1,5 @@
 /**
- * Merges the fields of PUT _mapping and dynamic fields into a mapping: new nodes on the way down, the old ones stay as
+ * Merges the fields of PUT _mapping and dynamic fields into a mapping: new nodes along the path, the old ones stay as
  * they are.
  */
 
@@ -42,7 +42,7 @@ function isEmptyArray(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** Merges one child; a dotted name makes the objects on its way. */
+/** Merges one child; a dotted name creates the objects along its path. */
 function mergeChild(
   children: Map<string, MappingNode>,
   parent: string,

@@ -3,7 +3,7 @@
 import type { Field } from "./field.ts";
 import { parseError } from "./parameters.ts";
 
-/** What happens to fields that the mapping doesn't know. */
+/** What happens to fields that the mapping lacks. */
 export type Dynamic = "true" | "false" | "strict";
 
 export interface ObjectNode {

@@ -15,7 +15,7 @@ import * as at from "#hub/engine/kernel/assembly/layout-merge.ts";
 import { Kernel } from "#hub/engine/kernel/kernel.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** Memory of all merges of a thread: the occurrences of one term stand in it as numbers. */
+/** Memory of all merges of a thread: it holds the occurrences of one term as numbers. */
 const LIMIT_BYTES = 2 ** 31;
 
 /** Memory beyond which it is given back after a merge. */

@@ -12,7 +12,9 @@ const MAX_INPUTS = 10;
 /** So many of them are of the highest level: fewer wait for more, and aren't written again for smaller ones. */
 const LEVEL_INPUTS = 6;
 
-/** Segments of a run from which on any of them are merged: small and large ones by turns might wait for ever. */
+/**
+ * Segments of a run from which on any of them are merged: small and large ones that alternate might wait indefinitely.
+ */
 const LONG_RUN = 2 * FACTOR;
 
 /** Results aren't made larger than this. A merge holds about twice its result in memory: 1 GiB took the hub beyond 2. */

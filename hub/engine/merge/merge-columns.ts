@@ -136,8 +136,8 @@ class MergedColumn {
   }
 
   /**
-   * Adds the values of a block of a segment that lives as a whole, `firstDoc` on, where no document has several: whose they
-   * are needn't be noted, and a block has room for all.
+   * Adds the values of a block of a segment that lives as a whole, `firstDoc` on, where no document has several: whose
+   * they are needn't be recorded, and a block has space for all.
    */
   addWhole(column: BlockColumn, block: number, firstDoc: number, ordinals: Int32Array | null): void {
     const values = column.valuesOf(block);

@@ -16,7 +16,7 @@ const PAUSE_EVERY = 256;
 /** Postings of all inputs that the kernel takes: it counts their bytes by 32 bits. */
 const MAX_KERNEL_BYTES = 2 ** 32 - 2 ** 20;
 
-/** Postings that stand in memory at a time, of all inputs together, unless 16 neighbouring terms have more. */
+/** Postings that are in memory at a time, of all inputs together, unless 16 neighbouring terms have more. */
 const WINDOWS_BYTES = 4 * 1024 * 1024;
 
 /** What is merged, and where to. */

@@ -41,7 +41,7 @@ export class ShardMerges {
   #isIdle = false;
   #isClosed = false;
 
-  /** `merged` takes the segments in whose place another one is now. */
+  /** `merged` takes the segments that another one replaces now. */
   constructor(folder: string, documents: MergedSegments, merged: (inputs: readonly ShardSegment[]) => void) {
     this.#folder = folder;
     this.#documents = documents;
@@ -88,7 +88,7 @@ export class ShardMerges {
     }
   }
 
-  /** Gives up the current merge for good, and removes what it wrote. Safe to call twice. */
+  /** Gives up the current merge permanently, and removes what it wrote. Safe to call twice. */
   close(): void {
     this.#isClosed = true;
     this.#task?.abandon();

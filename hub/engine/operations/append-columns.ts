@@ -85,7 +85,7 @@ function decode(bytes: Uint8Array): tailrace.DocAppends {
   }
 }
 
-/** Documents that stand one after another, packed or not. */
+/** Consecutive documents, packed or not. */
 function fromEnds(appends: tailrace.DocAppends): Documents {
   const { gap } = appends;
   const stops = uint32s(appends.ends);
@@ -113,7 +113,7 @@ function unpacked(
   return { documents: plain.subarray(0, documentBytes), ids: plain.subarray(documentBytes, packedBytes) };
 }
 
-/** Documents in blocks, with their ids packed apart. */
+/** Documents in blocks, with their ids packed separately. */
 function fromBlocks(appends: tailrace.DocAppends): Documents {
   const { blocks, blockOffsets, packed, packedBytes, ids } = appends;
   if (appends.documents.length > 0 || appends.ends.length > 0) throw corrupt();
@@ -151,7 +151,7 @@ class Extents {
   #starts = new Uint32Array(1024);
   #stops = new Uint32Array(1024);
 
-  /** Adds the documents of the unpacked block bytes[from..to): its lengths stand before the documents. */
+  /** Adds the documents of the unpacked block bytes[from..to): its lengths precede the documents. */
   addBlock(bytes: Uint8Array, from: number, to: number): void {
     const lengths = new ByteReader(bytes, from + 4);
     const lengthsBytes = to - from < 4 ? 0 : readU32(bytes, from);

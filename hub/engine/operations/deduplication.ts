@@ -34,7 +34,7 @@ export interface RepeatsState {
   readonly sources: readonly (readonly [key: string, ranges: readonly Interval[]])[];
 }
 
-/** Whether the operation with this place in its RAW message and its source (1-based, 0 for none) isn't in yet. */
+/** Whether the operation with this position in its RAW message and its source (1-based, 0 for none) isn't in yet. */
 type IsNew = (ordinal: number, sourceIndex: number, offset: number) => boolean;
 
 const ALL: IsNew = () => true;
@@ -77,7 +77,7 @@ export class Repeats {
     };
   }
 
-  /** Notes that `batch` is in, whose last operation has this place; undefined if it has none. */
+  /** Records that `batch` is in, whose last operation has this position; undefined if it has none. */
   take(
     batch: tailrace.IDocBatch,
     last: { readonly ordinal: number; readonly offset: number } | undefined,

@@ -25,7 +25,7 @@ const FIXED64 = 1;
 const BYTES = 2;
 const FIXED32 = 5;
 
-/** Places of an operation's numbers among those of all. */
+/** Offsets of an operation's numbers among those of all. */
 const START = 0;
 const STOP = 1;
 const ID_START = 2;
@@ -46,7 +46,7 @@ export class DocBatchView {
   readonly header: tailrace.DocBatch;
   /** The message. */
   readonly #message: Uint8Array;
-  /** What the places of ids and documents are in: the message, or what of it was packed. */
+  /** What the offsets of ids and documents refer to: the message, or what of it was packed. */
   bytes: Uint8Array;
   /** Size of the message, or of what of it was packed; `bytes` may be larger memory. */
   sizeBytes: number;
@@ -84,7 +84,7 @@ export class DocBatchView {
     return new DocBatchView(DocBatch.encode(batch).finish());
   }
 
-  /** Whether an operation is nothing but a new document with its id and its place in the log. */
+  /** Whether an operation is nothing but a new document with its id and its position in the log. */
   isPlain(index: number): boolean {
     return this.#numbers[index * STRIDE + PLAIN] === 1;
   }
@@ -143,7 +143,7 @@ export class DocBatchView {
     });
   }
 
-  /** Notes the documents of the columns whose length stands at hand. */
+  /** Records the documents of the columns whose length was just read. */
   #takeColumns(): void {
     const length = this.#varint();
     const stop = this.#checked(this.#at + length);
@@ -174,7 +174,7 @@ export class DocBatchView {
     this.#offsets = offsets ?? new Float64Array(count);
   }
 
-  /** Notes the operation whose length stands at hand. */
+  /** Records the operation whose length was just read. */
   #scan(): void {
     const length = this.#varint();
     const stop = this.#checked(this.#at + length);

@@ -38,7 +38,7 @@ export class Tombstones {
     return this.#byId.size === 0;
   }
 
-  /** Notes a deletion. */
+  /** Records a deletion. */
   add(id: string, tombstone: Tombstone): void {
     this.#byId.delete(id);
     this.#byId.set(id, tombstone);
@@ -61,7 +61,7 @@ export class Tombstones {
 /** Primary term of all operations: the log orders them, so there is one only. */
 export const PRIMARY_TERM = 1;
 
-/** Where a document stands before an operation. */
+/** The state of a document before an operation. */
 export interface DocumentState {
   /** Of the document, or of its deletion while that is remembered; 0 for neither. */
   readonly version: number;

@@ -23,7 +23,7 @@ interface PostingsData {
   readonly totalTermFreq: number;
   /** Headers, blocks and tail. */
   readonly postings: Uint8Array;
-  /** Behind them; empty if they aren't wanted. */
+  /** After them; empty if they aren't needed. */
   readonly positions: Uint8Array;
   /** Documents of the segment: the upper bound for what a damaged file may hold. */
   readonly docCount: number;

@@ -141,7 +141,9 @@ function writeTail(
   }
 }
 
-/** Positions of documents [start, end), from place `from` of the list: deltas within each document, groups then varints. */
+/**
+ * Positions of documents [start, end), from index `from` of the list: deltas within each document, groups then varints.
+ */
 function writePositions(
   list: PostingsList,
   start: number,

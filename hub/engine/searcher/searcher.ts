@@ -46,8 +46,8 @@ export interface SegmentReader {
   /** Documents with a term, deleted ones included. Null where there is none. `term`: text or its UTF-8 (16 bytes for ip). */
   postings(field: string, term: string | Uint8Array, options?: PostingsOptions): PostingsCursor | null;
   /**
-   * Documents, deleted ones included, in which a term of a text field stands `distance` places (from 1) after another
-   * one; null for none, undefined if they have to be found by cursors.
+   * Documents, deleted ones included, in which a term of a text field occurs `distance` positions (from 1) after
+   * another one; null for none, undefined if they have to be found by cursors.
    */
   near(field: string, first: string, second: string, distance: number): Bitset | null | undefined;
   /** What BM25 needs of an indexed field; null if no document has it. */
@@ -121,7 +121,9 @@ export interface PostingsCursor {
   next(): number;
   /** Moves to the first document at or after `target`, which must not be below `doc`, and returns it. */
   advance(target: number): number;
-  /** Positions of the term in the current document, ascending, in the first `freq` places; valid until the next move. */
+  /**
+   * Positions of the term in the current document, ascending, in the first `freq` entries; valid until the next move.
+   */
   positions(): Int32Array;
   /** Adds all documents of the term to `set`, which has a bit for each document of the segment. Moves nothing. */
   addTo(set: Bitset): void;
@@ -226,8 +228,8 @@ export interface NumericColumn extends Column {
    */
   decodeBlock(block: number, out: Float64Array): number;
   /**
-   * All values of the block in document order: values to `out.values`, their documents' places within the
-   * block to `out.slots`. Returns how many; arrays grow as needed.
+   * All values of the block in document order: values to `out.values`, their documents' indexes within the block to
+   * `out.slots`. Returns how many; arrays grow as needed.
    */
   decodeValues(block: number, out: ValueBlock): number;
   /**
@@ -254,7 +256,7 @@ export interface NumericColumn extends Column {
 /** Memory for the values of one block; reused between blocks. */
 export interface ValueBlock {
   values: Float64Array;
-  /** Place of the document within its block, 0..1023. */
+  /** Index of the document within its block, 0..1023. */
   slots: Uint16Array;
 }
 
@@ -295,7 +297,7 @@ export interface KeywordColumn extends Column {
 
 /** Values of a keyword column by their ordinals. */
 export interface TermReader {
-  /** See KeywordColumn.lookup; good until the next call. */
+  /** See KeywordColumn.lookup; valid until the next call. */
   bytes(ordinal: number): Uint8Array;
   /** See KeywordColumn.text. */
   text(ordinal: number): string;
@@ -318,7 +320,9 @@ export interface GeoColumn extends Column {
   ): void;
 }
 
-/** Which impacts may give a hit: those whose largest freq reaches the least one for their smallest norm byte. */
+/**
+ * Which impacts may give a hit: those whose largest freq reaches the smallest useful one for their smallest norm byte.
+ */
 export interface ImpactBound {
   /** Smallest useful freq by norm byte; 0: `find` returns it, and writes it here. */
   readonly leastFreqs: Uint16Array;

@@ -68,13 +68,13 @@ export class FilterCache {
     return set;
   }
 
-  /** Lets go of all sets of an owner. */
+  /** Releases all sets of an owner. */
   drop(owner: object): void {
     for (const entry of this.#owners.get(owner)?.sets.values() ?? []) this.#forget(entry);
     this.#owners.delete(owner);
   }
 
-  /** Lets go of everything. */
+  /** Releases everything. */
   clear(): void {
     for (const owner of this.#owners.keys()) this.drop(owner);
   }

@@ -1,6 +1,7 @@
 /**
  * From ids to documents: buckets by the high bits of a hash, in each a 16-bit fingerprint and the document. A look-up
- * of an absent id ends at the fingerprints but for about one in four thousand; a hit is compared with the stored id.
+ * of an absent id ends at the fingerprints in all but about one of four thousand cases; a hit is compared with the
+ * stored id.
  */
 
 import { randomInt } from "node:crypto";

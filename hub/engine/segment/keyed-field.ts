@@ -40,7 +40,7 @@ export function atOnce<T>(steps: Generator<void, T>): T {
   }
 }
 
-/** The terms of a key: those of all keys that begin with it and the mark behind it. */
+/** The terms of a key: those of all keys that begin with it and the mark after it. */
 export class KeyedDictionary implements TermDictionary {
   readonly #all: Dictionary;
   readonly #prefix: Uint8Array;
@@ -90,7 +90,7 @@ export class KeyedDictionary implements TermDictionary {
     return this.#shown(this.#all.prefix(this.whole(prefix)));
   }
 
-  /** All terms of the key: they are tested by who asks. */
+  /** All terms of the key: the caller tests them. */
   containing(): TermIterator {
     return this.prefix("");
   }

@@ -25,7 +25,7 @@ export interface NestedBlock {
   readonly sizeBytes: number;
   /** Of computed objects. */
   readonly failed?: FailedDocuments | undefined;
-  /** Lets go of what caches hold of the objects. Searches in progress may go on reading them. */
+  /** Releases what caches hold of the objects. Searches in progress may continue reading them. */
   release(): void;
 }
 

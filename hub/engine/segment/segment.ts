@@ -32,7 +32,7 @@ interface OpenParts {
   seqNo?: BlockColumn;
 }
 
-/** What tells one form of a block from another. */
+/** What distinguishes the forms of a block. */
 const MAGIC_BYTES = 4;
 
 /** Keys of flattened fields that stay open: each has a bit for each document. */
@@ -89,7 +89,7 @@ export class Segment {
     this.#isFresh = data[1] > 0 && !isLasting(this.#file.read(data, 0, MAGIC_BYTES));
   }
 
-  /** Continues with the same bytes from another place, a file in place of memory. */
+  /** Continues with the same bytes from another source, a file instead of memory. */
   replaceFile(file: SegmentFile): void {
     this.#closeParts();
     this.#file.close();

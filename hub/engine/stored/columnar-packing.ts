@@ -42,7 +42,7 @@ export function openColumnar(packed: Uint8Array): ColumnarBlock {
 /** Cuts documents into columns. */
 export interface DocumentColumns {
   /**
-   * Returns the columnar block of documents behind each other, each up to its end; valid until the next call. Null where it
+   * Returns the columnar block of consecutive documents, each up to its end; valid until the next call. Null where it
    * finds that the block gives other documents.
    */
   write(documents: Uint8Array, ends: Uint32Array): Uint8Array | null;
@@ -59,8 +59,8 @@ export class ColumnarPacking {
   }
 
   /**
-   * Appends the block of the documents that stand behind each other in `documents`, each up to its end. False, having
-   * appended nothing, from the first block on of which samples that are read back differ.
+   * Appends the block of the consecutive documents in `documents`, each up to its end. False, having appended nothing,
+   * from the first block on of which samples that are read back differ.
    */
   pack(documents: Uint8Array, ends: Uint32Array, out: ByteBuffer): boolean {
     if (this.#isTrusted === false) return false;

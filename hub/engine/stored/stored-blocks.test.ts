@@ -83,7 +83,7 @@ test("documents of any length are found in a block, also where its lengths are d
   const plain = openPlain(packStored(varints.view(), documents));
   assert.equal(plain.count, lengths.length);
   for (const [nth, document] of documents.entries()) assert.deepEqual(plain.document(nth), document);
-  // The last length goes on behind the lengths: its first byte says that another follows.
+  // The last length continues behind the lengths: its first byte says that another follows.
   const raw = Uint8Array.of(2, 0, 0, 0, 1, 0x81, 0x02);
   assert.deepEqual(Array.from(new PlainBlock(raw).ends), [1, 1 + 257]);
 });

@@ -50,7 +50,7 @@ export function storedBlocks(): StoredBlocks {
   return (ofThread ??= new StoredBlocks());
 }
 
-/** A block of documents that stand one after another. */
+/** A block of consecutive documents. */
 export class PlainBlock implements StoredBlock {
   readonly documents: Uint8Array;
   /** The documents' lengths, varints. */

@@ -49,7 +49,7 @@ export interface StoredBuffer {
 /** Collects documents into blocks and writes each as it is full. The blocks of several columns may alternate. */
 export class StoredWriter implements StoredBuffer {
   readonly #file: SegmentFileWriter | undefined;
-  /** Where the file stood at the start. */
+  /** Length of the file at the start. */
   readonly #start: number;
   readonly #blockBytes: number;
   readonly #packing: Packing;
@@ -148,7 +148,7 @@ export class StoredWriter implements StoredBuffer {
     return raw.view();
   }
 
-  /** Notes where the block that follows begins. */
+  /** Records where the block that follows begins. */
   #startBlock(): void {
     this.#index.u32(this.#firstDoc);
     this.#index.u32(this.#file === undefined ? this.#data.length : this.#file.length - this.#start);
@@ -193,7 +193,7 @@ export class StoredReader {
     return readU32(this.#index, 8 * number);
   }
 
-  /** A block as it lies in the file; in `room`, until it is used again, where that is given. */
+  /** A block as stored in the file; in `room`, if that is given, until it is reused. */
   packed(number: number, room?: ByteBuffer): Uint8Array {
     const from = readU32(this.#index, 8 * number + 4);
     const isLast = 8 * number + 8 >= this.#index.length;
@@ -213,7 +213,7 @@ export class StoredReader {
     const block = known ?? openBlock(this.packed(number));
     this.#block = block;
     this.#number = number;
-    // Hits may well stand in neighbouring blocks; who reads many in order, as merges do, doesn't come back.
+    // Hits may be in neighbouring blocks; a caller that reads many in order, as merges do, doesn't return to a block.
     if (known === undefined && this.#inOrder <= KEPT_IN_ORDER) storedBlocks().put(this, number, block);
     return block;
   }
@@ -266,7 +266,7 @@ function roomFor(size: number, room: ByteBuffer | undefined): Uint8Array {
   return room.bytes.subarray(0, size);
 }
 
-/** The block of documents of these lengths (varints), whose bytes stand in `parts`, packed quickly. */
+/** The block of documents of these lengths (varints), whose bytes are in `parts`, packed quickly. */
 export function packStored(lengths: Uint8Array, parts: readonly Uint8Array[]): Uint8Array {
   const raw = new ByteBuffer(4 + lengths.length);
   raw.u32(lengths.length);
@@ -293,7 +293,7 @@ export function readStored(index: Uint8Array, data: Uint8Array, doc: number): Ui
   return documentOf(raw, 4, raw.subarray(4 + readU32(raw, 0)), doc - readU32(index, 8 * block));
 }
 
-/** Document number `place` of those whose lengths (varints) stand from `at` on and whose bytes are `data`. */
+/** Document number `place` of those whose lengths (varints) begin at `at` and whose bytes are `data`. */
 export function documentOf(lengths: Uint8Array, at: number, data: Uint8Array, place: number): Uint8Array {
   const reader = new ByteReader(lengths, at);
   let from = 0;

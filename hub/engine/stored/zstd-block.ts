@@ -1,13 +1,13 @@
-/** Blocks of some ten thousand bytes, packed by zstd. */
+/** Blocks of about ten thousand bytes, packed by zstd. */
 
 import { constants, zstdCompressSync } from "node:zlib";
 import type { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
 import { freeBytes } from "#proto/kit/large-bytes.ts";
 
 /**
- * Level 5 would save one byte of a hundred, for a tenth of a merge's CPU. Its tables of 16 and 15 bits, which are made anew
- * for each block, took half of the time that packing takes; these cost half a percent of the bytes of columns, and nothing of
- * ids.
+ * Level 5 would save one byte of a hundred, for a tenth of a merge's CPU. Its tables of 16 and 15 bits, which are
+ * rebuilt for each block, took half of the time that packing takes; these cost half a percent of the bytes of columns,
+ * and nothing of ids.
  */
 const PARAMETERS = {
   [constants.ZSTD_c_compressionLevel]: 3,
@@ -26,7 +26,7 @@ export function appendZstd(raw: Uint8Array, out: ByteBuffer): void {
   if (chunkSize > Buffer.poolSize) freeBytes(new Uint8Array(packed.buffer));
 }
 
-/** Most bytes that so many become. With room for them zstd writes to where they stay, and at once. */
+/** Most bytes that so many become. With space for them zstd writes to where they stay, and at once. */
 function packedBound(bytes: number): number {
   return bytes + (bytes >>> 8) + MIN_CHUNK_BYTES;
 }

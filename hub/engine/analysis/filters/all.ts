@@ -151,7 +151,7 @@ export const KEYWORD_FILTERS: ReadonlySet<string> = new Set([
   "stemmer_override",
 ]);
 
-/** Filters that neither drop places nor look at other words: a text may be cut between words. */
+/** Filters that neither drop positions nor look at other words: a text may be cut between words. */
 export const WORDWISE_FILTERS: ReadonlySet<string> = new Set([
   ...NORMALIZER_FILTERS,
   "standard",
@@ -185,7 +185,7 @@ function foldingFilter(options: Options): TokenFilter {
     });
 }
 
-/** `multiplexer`: the words as each of several lists of filters makes them, at one place, each once. */
+/** `multiplexer`: the words as each of several lists of filters makes them, at one position, each once. */
 function multiplexer(options: Options, chain: Parameters<FilterMaker>[1]): TokenFilter {
   const keepsOriginal = readBoolean(options, "preserve_original", true);
   const ways = readList({ filters: options["filters"] }, "filters", []).map((list) =>

@@ -18,7 +18,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   hangul: "<HANGUL>",
 };
 
-/** `cjk_bigram`: pairs of neighbouring characters; a character without a neighbour stands alone. */
+/** `cjk_bigram`: pairs of neighbouring characters; a character without a neighbour is a token alone. */
 export function cjkBigram(options: Options): TokenFilter {
   const ignored = readList(options, "ignored_scripts", []);
   const unigrams = readBoolean(options, "output_unigrams", false);

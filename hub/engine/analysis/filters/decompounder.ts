@@ -4,7 +4,10 @@ import { type Options, readBoolean, readInteger } from "#hub/engine/analysis/par
 import { words } from "#hub/engine/analysis/parts/stop-words.ts";
 import { MAX_VALUE_TOKENS, type Token, type TokenFilter } from "#hub/engine/analysis/parts/token.ts";
 
-/** As Lucene's DictionaryCompoundWordTokenFilter: parts have the place and the offsets of the whole word. Throws RangeError. */
+/**
+ * As Lucene's DictionaryCompoundWordTokenFilter: parts have the position and the offsets of the whole word. Throws
+ * RangeError.
+ */
 export function decompounder(options: Options): TokenFilter {
   const dictionary = new Set(words(options, "word_list", []));
   if (dictionary.size === 0)

@@ -1,6 +1,7 @@
 /**
- * `flatten_graph`: lays the ways of a graph of synonyms over one another, since an index stores no lengths of tokens.
- * As in Lucene's FlattenGraphFilter, each position moves to as many steps behind the first as the longest way to it has.
+ * `flatten_graph`: flattens the paths of a synonym graph into one sequence of positions, since an index stores no token
+ * lengths. As in Lucene's FlattenGraphFilter, each position moves to as many steps after the first as the longest path
+ * to it has.
  */
 
 import type { Token } from "#hub/engine/analysis/parts/token.ts";

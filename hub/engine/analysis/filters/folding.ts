@@ -1,6 +1,6 @@
 /**
  * `lowercase` by code point and by the rules of some languages, `asciifolding`, `decimal_digit`: characters as their
- * ASCII kin.
+ * ASCII equivalents.
  */
 
 /** Removes marks from Latin letters and spells out what Unicode's decomposition doesn't (ß, æ, ø …). */

@@ -1,4 +1,7 @@
-/** `min_hash`: the least hashes of all words as terms, so that texts with many words in common have terms in common (MinHash). */
+/**
+ * `min_hash`: the smallest hashes of all words as terms, so that texts with many words in common have terms in common
+ * (MinHash).
+ */
 
 import { type Options, readBoolean, readInteger } from "#hub/engine/analysis/parts/options.ts";
 import type { Token, TokenFilter } from "#hub/engine/analysis/parts/token.ts";
@@ -72,7 +75,7 @@ function leastHashes(words: readonly bigint[], seed: bigint, { buckets, width, s
   return sets;
 }
 
-/** Returns where a hash stands among ascending ones, or is to be inserted. */
+/** Returns the index of a hash in an ascending list, or where to insert it. */
 function placeOf(hash: bigint, set: readonly bigint[]): number {
   let [from, to] = [0, set.length];
   while (from < to) {

@@ -59,7 +59,7 @@ export function shingleFilter(options: Options): TokenFilter {
   };
 }
 
-/** Puts a filler at each place that no token has; it lies at the start of the next token. */
+/** Puts a filler at each position that no token has; its offset is the start of the next token. */
 function slotsOf(tokens: readonly Token[], filler: string): Slot[] {
   const slots: Slot[] = [];
   let place = -1;
@@ -77,7 +77,10 @@ function slotsOf(tokens: readonly Token[], filler: string): Slot[] {
   return slots;
 }
 
-/** `common_grams`: pairs of words of which one is common, beside the words; in `query_mode` in their place. Throws RangeError. */
+/**
+ * `common_grams`: pairs of words of which one is common, beside the words; in `query_mode` instead of them. Throws
+ * RangeError.
+ */
 export function commonGramsFilter(options: Options): TokenFilter {
   const ignoreCase = readBoolean(options, "ignore_case", false);
   const fold = (text: string): string => (ignoreCase ? text.toLowerCase() : text);

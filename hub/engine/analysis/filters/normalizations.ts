@@ -61,7 +61,7 @@ function hindi(text: string): string {
   return hindiLetters(text.replace(/\u0928\u094d/g, "\u0902").replace(/\u093c|\u200c|\u200d|\u094d/g, ""));
 }
 
-/** German: ß as ss, umlauts and their spellings with e as the plain vowel; ue only where no vowel or q stands before. */
+/** German: ß as ss, umlauts and their spellings with e as the plain vowel; ue only where no vowel or q is before. */
 function german(text: string): string {
   return text
     .replace(/ß/g, "ss")

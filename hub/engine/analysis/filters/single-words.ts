@@ -211,7 +211,7 @@ export function fingerprintFilter(options: Options): TokenFilter {
   };
 }
 
-/** `delimited_payload`: what stands after the delimiter goes; nothing here reads payloads. */
+/** `delimited_payload`: what is after the delimiter goes; nothing here reads payloads. */
 export function delimitedPayloadFilter(options: Options): TokenFilter {
   const delimiter = readString(options, "delimiter", "|");
   return mapText((text) => {

@@ -10,25 +10,25 @@ function matchAt(table: RuleTable, tokens: readonly Token[], at: number): Rule |
     ?.find(({ input }) => input.every((word, offset) => tokens[at + offset]?.text === word));
 }
 
-/** `synonym`: words of an output of several lie over the places of the words that follow. */
+/** `synonym`: words of an output of several share the positions of the words that follow. */
 export function synonymFilter(options: Options, chain: ChainSoFar): TokenFilter {
   const table = readRules(options, chain);
   return (tokens) => new Overlay(table).run(tokens);
 }
 
-/** An output's word; `isFirst`: it has the offsets of the input, others those of the word at its place. */
+/** An output's word; `isFirst`: it has the offsets of the input, others those of the word at its position. */
 interface Due {
   readonly token: Token;
   readonly isFirst: boolean;
 }
 
-/** Walks over the tokens and holds the words of outputs whose places haven't come yet. */
+/** Walks over the tokens and holds the words of outputs whose positions haven't been reached yet. */
 class Overlay {
   readonly #table: RuleTable;
   readonly #found: Token[] = [];
   #due: Due[][] = [];
   #place = -1;
-  /** Places that went with words whose output takes fewer. */
+  /** Positions that were removed with words whose output takes fewer. */
   #moved = 0;
 
   constructor(table: RuleTable) {
@@ -58,7 +58,7 @@ class Overlay {
     this.#moved += matched.at(-1)!.position - first.position;
   }
 
-  /** Goes on to the token's place. */
+  /** Moves to the token's position. */
   #advance(token: Token): void {
     const position = token.position - this.#moved;
     if (this.#place === position) this.#found.push({ ...token, position });
@@ -76,7 +76,7 @@ class Overlay {
     }
   }
 
-  /** Keeps the words of the outputs for the places from `gap` on. */
+  /** Keeps the words of the outputs for the positions from `gap` on. */
   #hold(matched: readonly Token[], rule: Rule, gap: number): void {
     const first = matched[0]!;
     const { endOffset } = matched.at(-1)!;
@@ -98,7 +98,7 @@ class Overlay {
   }
 }
 
-/** `synonym_graph`: each output is a way of its own from the first place of the input to the last. */
+/** `synonym_graph`: each output is a path of its own from the first position of the input to the last. */
 export function synonymGraphFilter(options: Options, chain: ChainSoFar): TokenFilter {
   const table = readRules(options, chain);
   return (tokens) => {
@@ -133,7 +133,7 @@ function waysOf(rule: Rule, matched: readonly Token[]): (readonly Token[])[] {
   return rule.keepsInput ? [...ways, matched] : ways;
 }
 
-/** The first tokens of all ways stand at the start; the others take places of their own, way by way. */
+/** The first tokens of all paths are at the start; the others take positions of their own, path by path. */
 function routed(ways: readonly (readonly Token[])[], start: number, length: number): Token[] {
   const end = start + length;
   const placed: Token[] = [];

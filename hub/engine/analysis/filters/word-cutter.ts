@@ -109,7 +109,7 @@ export class WordCutter {
     return found;
   }
 
-  /** Says whether subwords of the type become tokens. */
+  /** Returns whether subwords of the type become tokens. */
   isGenerated(type: number): boolean {
     return ((type & ALPHA) !== 0 && this.rules.wordParts) || ((type & DIGIT) !== 0 && this.rules.numberParts);
   }
@@ -141,7 +141,7 @@ export class WordCutter {
     return true;
   }
 
-  /** Says whether 's ends at an index, after a letter and before the end or a delimiter. */
+  /** Returns whether 's ends at an index, after a letter and before the end or a delimiter. */
   #isPossessive(text: string, end: number, to: number): boolean {
     return (
       this.rules.stemPossessive &&

@@ -4,7 +4,7 @@ import { type Options, readBoolean } from "#hub/engine/analysis/parts/options.ts
 import type { Token, TokenFilter } from "#hub/engine/analysis/parts/token.ts";
 import { readRules, type Subword, WordCutter } from "./word-cutter.ts";
 
-/** What one word becomes: texts with their offsets in it and the places that they span. */
+/** What one word becomes: texts with their offsets in it and the positions that they span. */
 interface WordPart {
   readonly text: string;
   readonly from: number;
@@ -64,7 +64,7 @@ function joined(text: string, run: readonly Subword[]): { text: string; from: nu
   };
 }
 
-/** `word_delimiter_graph`: tokens span the places of the parts that they are made of. */
+/** `word_delimiter_graph`: tokens span the positions of the parts that they are made of. */
 export function wordDelimiterGraph(options: Options): TokenFilter {
   const adjusts = readBoolean(options, "adjust_offsets", true);
   return splitWords(options, (token, parts, base) =>
@@ -116,14 +116,14 @@ function placed(
   };
 }
 
-/** `word_delimiter`: like the graph, but what is joined stands at the place of its first part. */
+/** `word_delimiter`: like the graph, but joined parts are at the position of the first one. */
 export function wordDelimiter(options: Options): TokenFilter {
   return splitWords(options, (token, parts, base) =>
     flatOrder(parts).map((part) => placed(token, part, base + part.start, 1)),
   );
 }
 
-/** The original first, then by the place, single parts before those that are joined. */
+/** The original first, then by the position, single parts before those that are joined. */
 function flatOrder(parts: readonly WordPart[]): WordPart[] {
   return [...parts].sort(
     (a, b) =>

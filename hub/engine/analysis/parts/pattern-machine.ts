@@ -1,5 +1,5 @@
 /**
- * Runs a regular expression without backtracking (K. Thompson's and R. Pike's way): all alternatives at once, character
+ * Runs a regular expression without backtracking (after K. Thompson and R. Pike): all alternatives at once, character
  * by character.
  */
 
@@ -11,17 +11,17 @@ export type Spans = readonly (readonly [from: number, to: number] | undefined)[]
 type Step =
   | { readonly kind: "character"; readonly accepts: (point: number) => boolean }
   | { readonly kind: "boundary"; readonly holds: (text: string, at: number) => boolean }
-  /** Goes on at both, the first preferred. */
+  /** Continues with both, the first preferred. */
   | { readonly kind: "fork"; first: number; second: number }
   | { readonly kind: "save"; readonly slot: number }
   | { readonly kind: "found" };
 
 /** Steps of a program: repetitions with numbers are written out. */
 const MAX_STEPS = 500;
-/** Steps taken for one text, about a second: what lies behind has no match. */
+/** Steps taken for one text, about a second: what follows has no match. */
 const MAX_WORK = 10_000_000;
 
-/** Where a way stands, and what it has saved. */
+/** The state of one alternative, and its saved positions. */
 interface Way {
   readonly step: number;
   readonly saved: readonly number[];

@@ -90,8 +90,8 @@ export function expanded({ spans }: PatternMatch, text: string, replacement: str
 }
 
 /**
- * Compiles a pattern of the syntax that `simple_pattern` has: that of queries (`@`, `#`, `~`, `&` and `<1-9>` but for their
- * literals aren't offered). Throws RangeError.
+ * Compiles a pattern of the syntax that `simple_pattern` has: that of queries (`@`, `#`, `~`, `&` and `<1-9>` except
+ * for their literals aren't offered). Throws RangeError.
  */
 export function compileSimplePattern(source: string): Pattern {
   let pattern = "";

@@ -39,7 +39,7 @@ export function stopWords(options: Options, fallback: string): ReadonlySet<strin
   return new Set(words(options, "stopwords", [fallback]).flatMap((word) => stopList(word) ?? [word]));
 }
 
-/** Returns the words of an option. Throws RangeError if they stand in a file: files beside the server aren't read. */
+/** Returns the words of an option. Throws RangeError if they are in a file: files beside the server aren't read. */
 export function words(options: Options, name: string, fallback: readonly string[]): readonly string[] {
   if (options[`${name}_path`] !== undefined)
     throw new RangeError(`[${name}_path] is not offered: files aren't read; write the words into [${name}]`);

@@ -2,7 +2,7 @@
 
 import type { Options } from "./options.ts";
 
-/** A term with its place in the text, as _analyze prints it. */
+/** A term with its position in the text, as _analyze prints it. */
 export interface Token {
   readonly text: string;
   /** UTF-16 units from the start of the text. */
@@ -11,9 +11,9 @@ export interface Token {
   readonly endOffset: number;
   /** Type such as <ALPHANUM>, <NUM>, word. */
   readonly type: string;
-  /** Place in the token stream, from 0; tokens at one place share it. */
+  /** Position in the token stream, from 0; tokens at one position share it. */
   readonly position: number;
-  /** Places that the token spans; 1 where it isn't given. */
+  /** Positions that the token spans; 1 where it isn't given. */
   readonly positionLength?: number;
   /** True for a token that stemmers leave as it is. */
   readonly isKeyword?: boolean;

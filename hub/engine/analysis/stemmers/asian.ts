@@ -6,7 +6,7 @@
 
 import { firstRule, type Stemmer } from "./suffixes.ts";
 
-/** A prefix, what takes its place, and the pattern that the word must begin with. */
+/** A prefix, its replacement, and the pattern that the word must begin with. */
 type Prefix = readonly [name: string, pattern: RegExp, replacement: string];
 
 const FIRST_ORDER: readonly Prefix[] = [

@@ -4,7 +4,9 @@ import { replaceCharacters } from "./suffixes.ts";
 
 const accents = replaceCharacters("áâãéêíóôõúüçñ", "aaaeeiooouucn");
 
-/** Endings of nouns and adjectives with what takes their place, in order; they must lie in R2, but for -amente, in R1. */
+/**
+ * Endings of nouns and adjectives with their replacements, in order; they must lie in R2, except for -amente, in R1.
+ */
 const NOUNS: readonly (readonly [string, string])[] = [
   ["uciones", "u"],
   ...cuts("imentos amentos adores adoras"),

@@ -1,8 +1,9 @@
 /**
- * Stemmers whose rules are lists in a file: V. M. Orengo and C. Huyck, "A Stemming Algorithm for the Portuguese Language" (RSLP,
- * 2001), and its kin for Galician. `rules/*.txt` begins each step with a line `name length whole|ending [condition …]`: words
- * shorter than the length, or without one of the conditions as their ending, pass by. A rule is an indented line `ending
- * stem-length replacement exception …` (`-` for nothing): the first that fits is applied. Exceptions are whole words or endings.
+ * Stemmers whose rules are lists in a file: V. M. Orengo and C. Huyck, "A Stemming Algorithm for the Portuguese
+ * Language" (RSLP, 2001), and its counterpart for Galician. `rules/*.txt` begins each step with a line `name length
+ * whole|ending [condition …]`: words shorter than the length, or without one of the conditions as their ending, pass
+ * by. A rule is an indented line `ending stem-length replacement exception …` (`-` for nothing): the first that fits is
+ * applied. Exceptions are whole words or endings.
  */
 
 import { readFileSync } from "node:fs";

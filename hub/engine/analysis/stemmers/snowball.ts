@@ -11,7 +11,7 @@ const VOWELS = "aeiyouąęįųėū";
 
 /** Where what may be cut begins: after the first vowel and the first consonant after it. */
 const KEPT = new RegExp(`^[^${VOWELS}]*[${VOWELS}]+[^${VOWELS}]`);
-/** The first letter of long words that begin with it is no vowel of the root. */
+/** The first letter of long words that begin with it isn't a vowel of the root. */
 const KEPT_AFTER_A = new RegExp(`^a[^${VOWELS}]*[${VOWELS}]+[^${VOWELS}]`);
 const LONG = 6;
 

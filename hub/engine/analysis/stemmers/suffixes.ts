@@ -26,7 +26,7 @@ export function firstRule(rules: readonly EndingRule[]): Stemmer {
   };
 }
 
-/** Says whether the word ends with one of the texts, separated by spaces. */
+/** Returns whether the word ends with one of the texts, separated by spaces. */
 export function endsWithAny(word: string, endings: string): boolean {
   return endings.split(" ").some((ending) => word.endsWith(ending));
 }

@@ -91,7 +91,7 @@ function patternTokenizer(options: Options): Tokenizer {
   );
 }
 
-/** Tokens are what lies between the matches or, from `group` 0 on, the group of each match. */
+/** Tokens are the texts between the matches or, from `group` 0 on, the group of each match. */
 function splitTokenizer(pattern: Pattern, group: number): Tokenizer {
   return (text) => {
     const tokens: Token[] = [];

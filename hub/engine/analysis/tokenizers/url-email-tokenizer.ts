@@ -52,7 +52,7 @@ export function* findAddresses(text: Characters): Generator<Address> {
   let email = nextEmail(text, 0);
   let url = nextUrl(text, 0);
   while (email !== null || url !== null) {
-    // Where both begin at one place the mailbox counts.
+    // Where both begin at the same offset the mailbox counts.
     const next = url === null || (email !== null && email.start <= url.start) ? email! : url;
     yield next;
     done = next.end;

@@ -101,7 +101,7 @@ function classify(codePoint: number): number {
   const character = String.fromCodePoint(codePoint);
   for (const [pattern, type] of RULES) {
     if (pattern.test(character)) {
-      // Hebrew punctuation and marks are no letters.
+      // Hebrew punctuation and marks aren't letters.
       if (type === HEBREW && !/^\p{L}$/u.test(character)) continue;
       return type;
     }

@@ -43,7 +43,7 @@ export const TIME_MARKS = [
 export function writeTime(timeMs: number, out: Uint8Array, at: number): void {
   const days = Math.floor(timeMs / DAY_MS);
   const rest = timeMs - days * DAY_MS;
-  // Days from 0000-03-01 on, in eras of 400 years: leap days stand at the end of a year.
+  // Days from 0000-03-01 on, in eras of 400 years: leap days are at the end of a year.
   const shifted = days + 719_468;
   const era = Math.floor(shifted / 146_097);
   const dayOfEra = shifted - era * 146_097;
