@@ -166,7 +166,7 @@ function groupOf(hit: Hit, field: string): unknown {
   const values = isObject(fields) ? fields[field] : undefined;
   if (!Array.isArray(values)) return null;
   const [value] = values as unknown[];
-  // Fractions are shown as texts of numbers, which equal no others and are no values of queries.
+  // Fractions are shown as texts of numbers, which equal no others and aren't values of queries.
   return printedNumber(value) ?? value;
 }
 

@@ -142,7 +142,7 @@ suite("nested queries", () => {
     assert.deepEqual(await Promise.all(["avg", "sum", "min", "max", "none"].map(score)), [3, 6, 1, 5, 0]);
   });
 
-  test("refuse a path that is no nested object", async () => {
+  test("refuse a path that isn't a nested object", async () => {
     await assert.rejects(
       one.ids({ query: { nested: { path: "title", query: { match_all: {} } } } }),
       (error) => {
@@ -319,7 +319,7 @@ suite("aggregations of nested objects", () => {
     assert.equal(some.stars["value"], 2);
   });
 
-  test("of a path that is no nested object are empty", async () => {
+  test("of a path that isn't a nested object are empty", async () => {
     const { aggregations } = await one.search({ size: 0, aggs: { c: { nested: { path: "title" } } } });
     assert.deepEqual(aggregations!["c"], { doc_count: 0 });
   });

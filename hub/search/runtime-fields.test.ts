@@ -316,7 +316,7 @@ function causes(error: unknown): string {
   return `${error.message} ${data} ${error.cause === undefined ? "" : causes(error.cause)}`;
 }
 
-test("emit is no name of other scripts", async () => {
+test("emit isn't a name of other scripts", async () => {
   const script = { script: { source: "emit(1); true" } };
   await assert.rejects(async () => one.ids({ query: { script } }));
 });

@@ -134,8 +134,8 @@ export class NumericValues {
   }
 
   /**
-   * Reads the values of a run's documents in one block and returns how many there are, without telling whose they are. Only
-   * for a `wholeColumn`.
+   * Reads the values of a run's documents in one block and returns how many there are, without saying whose they are.
+   * Only for a `wholeColumn`.
    */
   readBlock(run: SegmentRun, block: number): number {
     const column = this.#column!;

@@ -92,7 +92,7 @@ export class NanosColumn implements NumericColumn {
       this.#each(block, from, to, (slot) => set.add(block * COLUMN_BLOCK + slot));
   }
 
-  /** Times are no numbers from 0 on. */
+  /** Times aren't numbers from 0 on. */
   count(): boolean {
     return false;
   }

@@ -77,7 +77,7 @@ function applyMath(start: number, math: string, text: string, { zone, roundUp }:
   if (steps.join("") !== math) {
     throw new AppError(
       "parsing",
-      `[${text}] is no date math; write for example now-1d/d or 2018-11-14||+1M`,
+      `[${text}] isn't date math; write for example now-1d/d or 2018-11-14||+1M`,
       {
         data: { type: "parse_exception" },
       },

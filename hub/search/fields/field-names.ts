@@ -23,7 +23,7 @@ export function readFieldNames(names: readonly string[]): FieldName[] {
     if (at < 1) return { name, boost: 1 };
     const boost = Number(name.slice(at + 1));
     if (Number.isFinite(boost) && name.length > at + 1) return { name: name.slice(0, at), boost };
-    throw new AppError("parsing", `[${name}] has no number behind ^; write for example title^3`);
+    throw new AppError("parsing", `[${name}] has no number after ^; write for example title^3`);
   });
 }
 

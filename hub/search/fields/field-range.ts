@@ -26,7 +26,7 @@ import {
   wholeNumber,
 } from "./field-terms.ts";
 
-/** How a document's range lies to that of the query. */
+/** How a document's range relates to that of the query. */
 type Relation = "intersects" | "within" | "contains";
 
 /** One side of a range. */
@@ -191,7 +191,7 @@ function termRange(
   });
 }
 
-/** Whether a term comes behind another one, `orSame`: or is the same. */
+/** Whether a term comes after another one, `orSame`: or is the same. */
 function isAbove(term: string | Uint8Array, other: string | Uint8Array, orSame: boolean): boolean {
   const order = Buffer.compare(Buffer.from(term), Buffer.from(other));
   return order > 0 || (orSame && order === 0);
@@ -203,7 +203,7 @@ function addressOf(text: string): Uint8Array {
   throw new AppError("query_shard", `'${text}' is not an IP string literal.`);
 }
 
-/** Returns the documents with a value within bounds, or with a range that lies to them as `relation` says. */
+/** Returns the documents with a value within bounds, or with a range that has this `relation` to them. */
 export function boundsQuery(
   shard: ShardContext,
   name: string,
@@ -220,7 +220,7 @@ export function isRangeField({ mapping }: ShardContext, name: string): boolean {
   return mapping.objectKind(name)?.type.endsWith("_range") === true;
 }
 
-/** Returns the documents whose range lies to the bounds as `relation` says; each scores 1. */
+/** Returns the documents whose range has this `relation` to the bounds; each scores 1. */
 function rangeFieldQuery(shard: ShardContext, name: string, bounds: RangeBounds, relation: Relation): Query {
   const { from, to } = bounds;
   const side = (field: string, below: Bound | undefined, above: Bound | undefined): Query =>

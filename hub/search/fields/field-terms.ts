@@ -205,7 +205,7 @@ export function wholeNumber(value: unknown): bigint | null {
     : null;
 }
 
-/** Throws request_invalid for what is no number. */
+/** Throws request_invalid for what isn't a number. */
 export function parseNumber(field: Field, value: unknown): number {
   const text = scalarText(value, field.path).trim();
   const number = typeof value === "boolean" || text === "" ? Number.NaN : Number(text);

@@ -39,7 +39,7 @@ export function phraseQuery(
     const { maxExpansions } = options;
     const tokens = analyze(shard, field, text, options.analyzer ?? field.quoteAnalyzer);
     if (tokens.length === 0) return options.zeroTerms ?? new NoneNode();
-    // With too many synonyms of several words, tokens at one place are alternatives, whatever they span.
+    // With too many synonyms of several words, tokens at one position are alternatives, whatever they span.
     let ways = wholeWays(textParts(tokens)) ?? [tokenPlaces(tokens)];
     if (maxExpansions !== undefined) {
       shard.requireOne(); // the first terms of each shard

@@ -30,7 +30,7 @@ export interface TextOptions {
   readonly prefixLength?: number;
   /** Similar terms of a word that are looked for at most. */
   readonly maxExpansions?: number;
-  /** Whether two letters that changed places are one edit; else two. */
+  /** Whether two transposed letters are one edit; else two. */
   readonly transpositions?: boolean | undefined;
   /** Whether the words of a synonym of several must follow one another; if not, all must be there. True by default. */
   readonly phraseSynonyms?: boolean | undefined;
@@ -117,7 +117,10 @@ export function prefixQuery(path: string, prefix: string): Query {
   });
 }
 
-/** Returns the documents with a term within some edits of `term`; as in Lucene none may be behind a prefix that is the term. */
+/**
+ * Returns the documents with a term within some edits of `term`; as in Lucene none may be after a prefix that is the
+ * term.
+ */
 export function fuzzyQuery(path: string, term: string, options: FuzzyOptions): Query {
   return options.edits === 0 || options.prefixLength >= term.length
     ? new TermNode(path, term)
@@ -145,7 +148,7 @@ export function analyze(
   return shard.mapping.analysis.analyzer(analyzer ?? field.searchAnalyzer).tokens(text);
 }
 
-/** Tokens as places of a phrase: those at one position are alternatives. */
+/** Tokens as positions of a phrase: those at one position are alternatives. */
 export function tokenPlaces(tokens: readonly Token[]): { terms: string[]; offset: number }[] {
   const places: { terms: string[]; offset: number }[] = [];
   const first = tokens[0]?.position ?? 0;

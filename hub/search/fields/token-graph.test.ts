@@ -237,7 +237,7 @@ suite("token graph", () => {
     );
   });
 
-  test("tokens of one place each are no graph, nor are shingles", () => {
+  test("tokens of one place each aren't a graph, nor are shingles", () => {
     assert.equal(isGraph([token("a", 0), token("b", 0), token("c", 1)]), false);
     assert.equal(isGraph([token("a", 0), token("a b", 0, 2, "shingle"), token("b", 1)]), false);
     assert.equal(isGraph([token("ab", 0, 2), token("a", 0), token("b", 1)]), true);

@@ -1,6 +1,6 @@
 /**
- * Reads tokens as a graph. A token leads from its position over as many positions as it spans: a synonym of several words
- * and the word that it stands for are two ways from one position to another.
+ * Reads tokens as a graph. A token leads from its position over as many positions as it spans: a synonym of several
+ * words and the word that it stands for are two paths from one position to another.
  */
 
 import type { Token } from "#hub/engine/analysis/analysis.ts";
@@ -128,7 +128,7 @@ function waysFrom(edges: ReadonlyMap<number, readonly Edge[]>, starts: readonly 
 function tooMany(): AppError {
   return new AppError(
     "request_invalid",
-    `the text's words and synonyms make more than ${MAX_WAYS} ways, or ways of more than ${MAX_WORDS} words; search for fewer at a time`,
+    `the text's words and synonyms form more than ${MAX_WAYS} paths, or paths of more than ${MAX_WORDS} words; search for fewer at a time`,
     { data: { type: "too_many_clauses" } },
   );
 }

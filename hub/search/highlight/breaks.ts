@@ -1,6 +1,6 @@
 /**
  * Boundaries of sentences and words of a text, as Java's BreakIterator finds them, so that fragments end where those of
- * Lucene do. A line break ends no sentence; a period ends one only if a new one seems to begin behind it.
+ * Lucene do. A line break ends no sentence; a period ends one only if a new one seems to begin after it.
  */
 
 /** Ends the values of a field in the text that they form together. */
@@ -32,7 +32,7 @@ class Offsets implements Boundaries {
     return this.#offsets[this.#firstFrom(offset + 1)] ?? this.#offsets.at(-1)!;
   }
 
-  /** Returns the place of the first boundary that is `offset` or more. */
+  /** Returns the index of the first boundary that is `offset` or more. */
   #firstFrom(offset: number): number {
     let [low, high] = [0, this.#offsets.length];
     while (low < high) {
@@ -63,10 +63,12 @@ export function sentences(text: string): Boundaries {
   return ended(offsets, text);
 }
 
-/** Spaces behind a period, then what may stand before the first letter of a sentence, then that letter. */
+/** Spaces after a period, then what may precede the first letter of a sentence, then that letter. */
 const NEXT_SENTENCE = /([[\s]--\u2029]*)([^\p{L}\p{N}\s.\uff0e!?\u3002\uff01\uff1f\p{Pe}\p{Pf}]*)(\p{L}?)/vy;
 
-/** Returns the boundary behind a period and what belongs to it, which end at `end`; undefined if a sentence goes on. */
+/**
+ * Returns the boundary after a period and what belongs to it, which end at `end`; undefined if a sentence continues.
+ */
 function periodBreak(text: string, end: number): number | undefined {
   NEXT_SENTENCE.lastIndex = end;
   const [, spaces, before, letter] = NEXT_SENTENCE.exec(text)!;
@@ -79,13 +81,13 @@ function periodBreak(text: string, end: number): number | undefined {
   return begins || isQuoted ? offset : undefined;
 }
 
-/** What stands before the first letter of a sentence, up to the end. */
+/** What is before the first letter of a sentence, up to the end. */
 const BEFORE_LETTER = /^[^\p{L}\p{N}\s.\uff0e!?\u3002\uff01\uff1f\p{Pe}\p{Pf}]*$/v;
 
 /** What may belong to the end of a sentence. */
 const MAY_END = /^[\s.\uff0e!?\u3002\uff01\uff1f\p{Pe}\p{Pf}"']*$/v;
 
-/** Boundaries of sentences around a place where a text is cut in two, as if either part were a text by itself. */
+/** Boundaries of sentences around an offset at which a text is cut in two, as if either part were a text by itself. */
 export class SentencesNear {
   readonly #text: string;
   readonly #all: Boundaries;
@@ -130,7 +132,7 @@ const WORD = new RegExp(
   "ysv",
 );
 
-/** Characters before a place among which a space is looked for to start from; words are shorter. */
+/** Characters before an offset among which a space is looked for to start from; words are shorter. */
 const LOOK_BACK = 256;
 
 /** The boundaries of words, found when they are asked for. */
@@ -155,7 +157,7 @@ export class Words implements Boundaries {
     return this.#text.length;
   }
 
-  /** Returns a boundary below `offset`: the place of a space behind another character. */
+  /** Returns a boundary below `offset`: the offset of a space after another character. */
   #start(offset: number): number {
     for (let at = offset - 1; at > 0 && at > offset - LOOK_BACK; at--)
       if (/^\S\s$/.test(this.#text.slice(at - 1, at + 1))) return at;
@@ -184,7 +186,7 @@ function ended(offsets: number[], text: string): Boundaries {
 }
 
 /**
- * As many sentences as fit into `size` characters; longer ones are cut between words, around the place that is asked for.
+ * As many sentences as fit into `size` characters; longer ones are cut between words, around the requested offset.
  */
 export class BoundedSentences implements Boundaries {
   readonly #text: string;
@@ -236,7 +238,7 @@ export class BoundedSentences implements Boundaries {
     return last;
   }
 
-  /** As much as fits is taken before `offset`, the rest behind it. */
+  /** As much as fits is taken before `offset`, the rest after it. */
   #cut(offset: number): void {
     const part = this.#part;
     if (offset - this.#size > part.start)

@@ -10,11 +10,11 @@ import { type HighlightField, MAX_SCAN } from "./highlight-request.ts";
 import { type MatchedValue, markUp, type Stretch } from "./markup.ts";
 import type { Match } from "./matches.ts";
 
-/** Characters before the first mark of a fragment, and the least size of one. */
+/** Characters before the first mark of a fragment, and the smallest size of one. */
 const MARGIN = 6;
 const LEAST_SIZE = 18;
 
-/** What a part of the query found at one place. */
+/** What a part of the query found at one offset. */
 interface Found extends Stretch {
   readonly part: number;
   readonly words: number;
@@ -25,7 +25,7 @@ interface Fragment extends Stretch {
   readonly found: readonly Found[];
 }
 
-/** The values of a field as one text, each with a space behind it. */
+/** The values of a field as one text, each followed by a space. */
 interface Joined {
   readonly text: string;
   readonly values: readonly MatchedValue[];
@@ -65,7 +65,7 @@ function joinedValues(values: readonly MatchedValue[], { scanner }: HighlightFie
   return { text, values, ends, sentences: scanner === "sentence" ? new SentencesNear(text) : undefined };
 }
 
-/** The matches of all values by their places in the joined text; of those at one place the longest. */
+/** The matches of all values by their offsets in the joined text; of those at one offset the longest. */
 function joinedMatches(values: readonly MatchedValue[]): Found[] {
   const all: Found[] = [];
   let offset = 0;
@@ -135,7 +135,7 @@ function byValue(fragment: Fragment, { values, ends }: Joined): Fragment[] {
     if (fragment.start >= start && fragment.end <= end) return [fragment];
     const first = next;
     while (next < found.length && found[next]!.start < end) next++;
-    // Values before the first match and behind the last one aren't shown.
+    // Values before the first match and after the last one aren't shown.
     if (next > 0)
       parts.push({
         start: Math.max(start, fragment.start),
@@ -147,7 +147,7 @@ function byValue(fragment: Fragment, { values, ends }: Joined): Fragment[] {
   return parts;
 }
 
-/** Returns the place of the first of the ascending numbers that is `least` or more. */
+/** Returns the index of the first of the ascending numbers that is `least` or more. */
 function firstFrom(numbers: readonly number[], least: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {

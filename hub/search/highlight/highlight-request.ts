@@ -31,7 +31,7 @@ export interface HighlightField {
   readonly byScore: boolean;
   readonly requireFieldMatch: boolean;
   readonly encodeHtml: boolean;
-  /** `plain`: made from the text alone, whatever the index knows of it. */
+  /** `plain`: made from the text alone, whatever the index stores of it. */
   readonly type: "unified" | "plain" | "fvh";
   /** What fragments end at; undefined: what is usual for the type. */
   readonly scanner: "chars" | "sentence" | "word" | undefined;

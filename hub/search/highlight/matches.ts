@@ -20,7 +20,7 @@ export interface Match {
 }
 
 interface Phrase {
-  /** The words that each place may have. */
+  /** The words that each position may have. */
   readonly places: readonly ReadonlySet<string>[];
   readonly slop: number;
   readonly part: number;
@@ -129,7 +129,7 @@ function nearest(tokens: readonly Token[], position: number): Token | undefined 
   return tokens[firstFrom(tokens, below.position)];
 }
 
-/** Returns the place of the first token at `position` or behind it. */
+/** Returns the index of the first token at `position` or after it. */
 function firstFrom(tokens: readonly Token[], position: number): number {
   let [low, high] = [0, tokens.length];
   while (low < high) {

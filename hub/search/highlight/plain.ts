@@ -94,7 +94,7 @@ function fragmenter(value: MatchedValue, options: HighlightField): (token: Token
   const first = value.tokens[0]?.position ?? 0;
   let waitFor = -1;
   return (token) => {
-    // Lucene counts places from the second token on: that of a phrase's first word is reached at its second.
+    // Lucene counts positions from the second token on: that of a phrase's first word is reached at its second.
     const place = token.position - first - 1;
     if (waitFor > place) return false;
     const phrase = phrases.get(place);
@@ -104,7 +104,7 @@ function fragmenter(value: MatchedValue, options: HighlightField): (token: Token
   };
 }
 
-/** The tokens of phrases by the place of the first one. */
+/** The tokens of phrases by the position of the first one. */
 function phrasesByPlace({ matches }: MatchedValue): Map<number, readonly Token[]> {
   const phrases = new Map<number, readonly Token[]>();
   for (const { tokens } of matches) if (tokens.length > 1) phrases.set(tokens[0]!.position, tokens);

@@ -36,7 +36,7 @@ export function unifiedFragments(values: readonly MatchedValue[], options: Highl
   );
 }
 
-/** The marks of all values, by their places in the joined text. */
+/** The marks of all values, by their offsets in the joined text. */
 function joinedMarks(values: readonly MatchedValue[]): Mark[] {
   const marks: Mark[] = [];
   let offset = 0;

@@ -12,7 +12,7 @@ export interface Interval {
 
 export type Intervals = readonly Interval[];
 
-/** Returns the intervals of a term by its positions: ascending, in the first `length` places. */
+/** Returns the intervals of a term by its positions: ascending, in the first `length` entries. */
 export function ofPositions(positions: Int32Array, length: number): Intervals {
   const list: Interval[] = [];
   for (let at = 0; at < length; at++) list.push({ start: positions[at]!, end: positions[at]!, gaps: 0 });

@@ -38,7 +38,7 @@ export class PatternSource implements IntervalSource, Leaf {
   #found: readonly string[] | undefined;
   #matches: ((term: string) => boolean) | undefined;
 
-  /** `owner`: the clause, for messages; `join`: how the places of several terms become one list. */
+  /** `owner`: the clause, for messages; `join`: how the positions of several terms become one list. */
   constructor(
     owner: string,
     node: TermsNode | FuzzyNode,

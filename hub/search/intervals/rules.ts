@@ -226,7 +226,7 @@ function prefixRule({ prefix, analyzer, use_field: other }: Values<typeof PREFIX
 function wildcardRule(options: Values<typeof WILDCARD>): Rule {
   const { pattern, use_field: other, case_insensitive: isCaseless } = options;
   return expanded("wildcard", other, () => {
-    // Analysis would take the pattern apart; words are in lower case mostly.
+    // Analysis would split the pattern; words are in lower case mostly.
     const compiled = isCaseless ? compileCaselessWildcard(pattern) : compileWildcard(pattern);
     return { prefix: compiled.prefix, accepts: (term) => compiled.matches(term) };
   });
@@ -268,7 +268,7 @@ function expanded(
   };
 }
 
-/** A word as the field's analysis leaves it; what that takes apart stays as it is. */
+/** A word as the field's analysis leaves it; what that splits stays as it is. */
 function normalized(shard: ShardContext, field: Field, word: string, analyzer: string | undefined): string {
   const tokens = analyze(shard, field, word, analyzer);
   return tokens.length === 1 ? tokens[0]!.text : word;

@@ -34,7 +34,7 @@ export interface PositionCursor {
   readonly doc: number;
   readonly freq: number;
   advance(target: number): number;
-  /** Positions in the current document: ascending, in the first `freq` places. */
+  /** Positions in the current document: ascending, in the first `freq` entries. */
   positions(): Int32Array;
 }
 
@@ -70,7 +70,7 @@ export function nothing(): IntervalSource {
   return { candidates: new NoneNode(), minExtent: 1, leaves: [], open: () => () => NONE };
 }
 
-/** Returns the places of a term. */
+/** Returns the positions of a term. */
 export function termSource(field: string, term: string): IntervalSource {
   const leaf: Leaf = {
     field,
@@ -85,7 +85,7 @@ export function termSource(field: string, term: string): IntervalSource {
   };
 }
 
-/** Returns a reader of the places of a term. */
+/** Returns a reader of the positions of a term. */
 export function readTerm(positions: PositionSource, field: string, term: string): IntervalReader {
   const cursor = positions.postings(field, term, { positions: true });
   if (cursor === null) return () => NONE;

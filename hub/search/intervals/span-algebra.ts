@@ -115,7 +115,9 @@ class Window {
   }
 }
 
-/** Returns the spans that no excluded one overlaps, also not within `before` positions in front and `after` behind. */
+/**
+ * Returns the spans that no excluded one overlaps, also not within `before` positions before and `after` after them.
+ */
 export function remainingSpans(
   included: Intervals,
   excluded: Intervals,

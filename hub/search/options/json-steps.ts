@@ -45,7 +45,7 @@ class PieceParser {
     this.#text = text;
   }
 
-  /** Returns the value; undefined if the text is no JSON, or a scalar. */
+  /** Returns the value; undefined if the text isn't JSON, or a scalar. */
   *run(): Generator<void, unknown> {
     try {
       return yield* this.#parse();

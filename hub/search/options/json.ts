@@ -18,7 +18,7 @@ export function parseJson(text: string): unknown {
   try {
     return LONG_NUMBER.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text);
   } catch (error) {
-    throw new AppError("parsing", `the body is no valid JSON: ${(error as Error).message}`, {
+    throw new AppError("parsing", `the body isn't valid JSON: ${(error as Error).message}`, {
       data: { type: "json_parse_exception" },
       cause: error,
     });
@@ -71,13 +71,9 @@ export function checkNesting(text: string, maxValues = Number.POSITIVE_INFINITY)
 }
 
 function nestedTooDeeply(): AppError {
-  return new AppError(
-    "parsing",
-    `the body has more than ${MAX_NESTING} objects and lists within each other`,
-    {
-      data: { type: "json_parse_exception" },
-    },
-  );
+  return new AppError("parsing", `the body is nested more than ${MAX_NESTING} levels deep`, {
+    data: { type: "json_parse_exception" },
+  });
 }
 
 /** Returns `value` if it is an object. Throws parsing, saying that `what` must be one. */

@@ -86,12 +86,12 @@ export class QueryParser {
     return this.#paths;
   }
 
-  /** Notes that the request reads the nested objects of a path. */
+  /** Records that the request reads the nested objects of a path. */
   addPath(path: string): void {
     this.#paths.add(path);
   }
 
-  /** Parses the filter of nested objects, undefined for none, and notes that the path is read. Throws parsing. */
+  /** Parses the filter of nested objects, undefined for none, and records that the path is read. Throws parsing. */
   readonly nestedFilter = (path: string, filter: unknown): Query | undefined => {
     this.addPath(path);
     if (filter === undefined || filter === null) return undefined;

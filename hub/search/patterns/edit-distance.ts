@@ -1,8 +1,8 @@
 /** Finds terms within a few edits of a given term. */
 
 /**
- * Returns a function that tells the edits from `term` to a text; `limit + 1` for more than `limit`. `swaps`: two letters that
- * changed places are one edit, else two.
+ * Returns a function that counts the edits from `term` to a text; `limit + 1` for more than `limit`. `swaps`: two
+ * transposed letters are one edit, else two.
  */
 export function editsFrom(term: string, limit: number, swaps = true): (text: string) => number {
   const wanted = Array.from(term, (character) => character.codePointAt(0)!);

@@ -61,7 +61,10 @@ const NOTHING: Node = { kind: "set", ranges: [], negated: false };
 /** Largest number of an interval, as other servers read it. */
 const MAX_INTERVAL = 2 ** 31 - 1;
 
-/** Parses an expression with the operators of `flags`, a sum of REGEXP_FLAGS. Throws request_invalid with the place of the fault. */
+/**
+ * Parses an expression with the operators of `flags`, a sum of REGEXP_FLAGS. Throws request_invalid with the position
+ * of the fault.
+ */
 export function parseRegexp(source: string, flags: number = REGEXP_FLAGS.ALL): Node {
   return new Parser(source, flags).parse();
 }
@@ -199,7 +202,7 @@ class Parser {
   #set(): Node {
     const negated = this.#take("^");
     const ranges: [number, number][] = [];
-    // A bracket in the first place is a character of the set.
+    // A bracket at the start is a character of the set.
     do {
       if (this.#at >= this.#characters.length) throw this.#fault('expected "]"');
       const from = this.#setCharacter();
@@ -230,7 +233,7 @@ class Parser {
   #fault(why: string): AppError {
     return new AppError(
       "request_invalid",
-      `the regular expression /${this.#source}/ has a fault at character ${this.#at}: ${why}`,
+      `the regular expression /${this.#source}/ is invalid at character ${this.#at}: ${why}`,
     );
   }
 }

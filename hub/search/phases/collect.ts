@@ -308,7 +308,7 @@ function profiledShard(node: string, index: string, shard: number): JsonObject {
   return { id: `[${node}][${index}][${shard}]`, ...(answersAs(800) && parts) };
 }
 
-/** Hits of equal rank come by shard, then by their place in it. */
+/** Hits of equal rank come by shard, then by their position in it. */
 function afterOf(cursor: SearchCursor | undefined, shardOrder: number): CollectOptions["after"] {
   if (cursor === undefined) return undefined;
   if (shardOrder < cursor.shardOrder) return { ranks: cursor.ranks };

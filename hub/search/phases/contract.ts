@@ -49,7 +49,7 @@ export interface SearchOptions {
   readonly cache?: { readonly results: ResultCache; readonly key: string };
 }
 
-/** Place of the last hit of a page. */
+/** Position of the last hit of a page. */
 export interface SearchCursor {
   readonly ranks: readonly Rank[];
   /** Position of its shard in the list. */
@@ -91,7 +91,7 @@ export interface SearchResponse {
   readonly hits: readonly Hit[];
   /** Undefined without aggregations. */
   readonly aggregations: JsonObject | undefined;
-  /** Place of the last hit; undefined without hits. */
+  /** Position of the last hit; undefined without hits. */
   readonly cursor: SearchCursor | undefined;
   /** What suggesters found, by name; absent without them. */
   readonly suggest?: JsonObject;

@@ -1,6 +1,6 @@
 /**
- * Fetches the hits of a search with what hosts collect, before it is known which of them are in the answer; this saves
- * a round trip to each host. Only if it is little work and fetching can't fail.
+ * Fetches hits while hosts collect, before it is known which of them are in the answer; this saves a round trip to each
+ * host. Only if it is little work and fetching can't fail.
  */
 
 import { RawJson } from "#hub/search/options/json-writer.ts";

@@ -12,7 +12,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { allFailed, type SearchOptions, type SearchResponse } from "./contract.ts";
 import type { HitPlace, PartialResult } from "./search-call.ts";
 
-/** A hit of the answer: which partial result has it, and at which place of its hits. */
+/** A hit of the answer: which partial result has it, and at which index of its hits. */
 export interface MergedHit {
   readonly partial: number;
   readonly place: number;
@@ -76,7 +76,7 @@ interface PlacedHit extends MergedHit {
   readonly hit: HitPlace;
 }
 
-/** The hits of the page. Equal ranks come by shard, then by their place in it. */
+/** The hits of the page. Equal ranks come by shard, then by their position in it. */
 function* bestHits({ from, size }: SearchRequest, partials: readonly PartialResult[]): Steps<PlacedHit[]> {
   const all = partials.flatMap(({ hits }, partial) =>
     hits.map((hit, place): PlacedHit => ({ partial, place, hit })),

@@ -1,6 +1,6 @@
 /**
- * Nested objects and runtime fields are made before a search reads them, which must not keep the thread for as long
- * as that takes.
+ * Prepares nested objects and runtime fields before a search reads them, in steps, so that the thread isn't blocked for
+ * that long.
  */
 
 import type { Searcher, SegmentReader } from "#hub/engine/searcher/searcher.ts";

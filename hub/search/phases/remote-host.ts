@@ -48,7 +48,7 @@ export interface FetchReply extends FetchedHits {
   readonly closed?: boolean;
 }
 
-/** Fetches once; without places it only closes. */
+/** Fetches once; without indexes it only closes. */
 export interface FetchCall {
   readonly id: string;
   readonly version: number;

@@ -26,7 +26,7 @@ export interface SearchHost {
 /** What a host found and keeps until it is closed. */
 export interface OpenCollection {
   readonly partial: PartialResult;
-  /** Fetches hits by their places in `partial.hits`. */
+  /** Fetches hits by their indexes in `partial.hits`. */
   fetch(places: readonly number[], signal: AbortSignal): Promise<FetchedHits>;
   close(): void;
 }

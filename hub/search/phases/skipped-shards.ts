@@ -5,7 +5,7 @@ import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import type { SearchShard } from "./contract.ts";
 
-/** Counts shards of which no document can match. A shard where that can't be told may match. Throws cancelled. */
+/** Counts shards of which no document can match. A shard where that isn't known may match. Throws cancelled. */
 export async function countUnmatched(
   { query, runtimeFields }: SearchRequest,
   shards: readonly SearchShard[],

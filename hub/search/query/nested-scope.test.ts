@@ -26,7 +26,7 @@ function finish(steps: Generator): void {
   while (steps.next().done !== true);
 }
 
-/** Lets go of the blocks that were made. */
+/** Releases the blocks that were made. */
 function forget(): void {
   for (const segment of shard.searcher.segments)
     nestedCache().drop(segment instanceof SnapshotReader ? segment.segment : segment);

@@ -83,7 +83,7 @@ export class NestedScope {
   }
 
   /**
-   * Returns the level of a path, undefined if that is no nested object below this level. What wasn't prepared is made
+   * Returns the level of a path, undefined if that isn't a nested object below this level. What wasn't prepared is made
    * at once. Throws memory_limit, also if that would have to wait for another search.
    */
   below(path: string): NestedScope | undefined {

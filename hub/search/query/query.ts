@@ -295,7 +295,7 @@ export class ShardContext {
     });
   }
 
-  /** Counts terms that a clause matches. Throws request_invalid if there are too many in all. */
+  /** Counts terms that a clause matches. Throws request_invalid if there are too many in total. */
   chargeExpansions(terms: number): void {
     const charged = this.#expansions;
     charged.terms += terms;

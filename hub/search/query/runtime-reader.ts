@@ -20,7 +20,7 @@ import { SegmentView } from "./segment-view.ts";
 
 /** Methods of columns that read one document, which they are given first. */
 const OF_ONE: ReadonlySet<string> = new Set(["read", "readExact", "first"]);
-/** What columns tell of no document. What isn't named here depends on documents, whether they match or not. */
+/** What columns don't say of a document. What isn't named here depends on documents, whether they match or not. */
 const OF_NONE: ReadonlySet<string> = new Set([
   "kind",
   "safe",

@@ -23,8 +23,8 @@ export abstract class Scorer {
   readonly isApproximate: boolean = false;
 
   /**
-   * Like `advance`, but may stop at a document of which only `matches` tells, and tells dearly, whether it matches. `advance`
-   * and `next` may be called afterwards.
+   * Like `advance`, but may stop at a document of which only `matches`, at some cost, tells whether it matches.
+   * `advance` and `next` may be called afterwards.
    */
   seek(target: number): number {
     return this.advance(target);

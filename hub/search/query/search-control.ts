@@ -77,7 +77,7 @@ export class SearchControl implements Turn {
     return this.#signal.aborted || this.#clock.monotonic() >= this.#deadlineMs;
   }
 
-  /** Lets other work run and notes the time. Throws cancelled, memory_limit. */
+  /** Lets other work run and records the time. Throws cancelled, memory_limit. */
   async pause(): Promise<void> {
     this.#usedMs += this.#clock.monotonic() - this.#sliceStartMs;
     await nextTurn(this);
@@ -95,7 +95,7 @@ export class SearchControl implements Turn {
   /** Throws cancelled if the signal is aborted. */
   check(): void {
     if (this.#signal.aborted)
-      throw new AppError("cancelled", "the search was cancelled because its client went away");
+      throw new AppError("cancelled", "the search was cancelled because its client disconnected");
   }
 
   #checkHeld(): void {
@@ -105,7 +105,7 @@ export class SearchControl implements Turn {
     if (!hasUsedMost(this) || !memory.mustEnd(this.#usedMs)) return;
     throw new AppError(
       "memory_limit",
-      `the search was ended because the searches under way hold more than ${Math.round(memory.limitBytes / MIB)} MiB (search.max_memory) and it had used most; narrow it, ask for fewer buckets or hits, or try again later`,
+      `the search was ended because the running searches hold more than ${Math.round(memory.limitBytes / MIB)} MiB (search.max_memory) and it had used most; narrow it, ask for fewer buckets or hits, or try again later`,
     );
   }
 

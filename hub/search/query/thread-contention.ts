@@ -31,7 +31,7 @@ export class ThreadContention {
     this.#last = times();
   }
 
-  /** True if the thread had to wait for more than a tenth of its busy time of late. */
+  /** True if the thread had to wait for more than a tenth of its busy time recently. */
   get isContended(): boolean {
     const times = this.#times();
     const busyMs = times.busyMs - this.#last.busyMs;
@@ -43,8 +43,8 @@ export class ThreadContention {
 }
 
 /**
- * By the system's count of waits. The event loop's own, where there is no other, lacks those before the loop goes on: they are
- * most of the waits of a thread that rests often.
+ * By the system's count of waits. The event loop's own, where there is no other, lacks those before the loop continues:
+ * they are most of the waits of a thread that rests often.
  */
 function ownTimes(): ThreadTimes {
   const ranMs = threadCpuMs();

@@ -94,8 +94,8 @@ export function noteWriting(nowMs = performance.now()): void {
 }
 
 /**
- * Sets how to see whether documents are on their way to this thread, before it takes the message: a search then leaves the
- * thread to them.
+ * Sets how to see whether documents are in transit to this thread, before it takes the message: a search then leaves
+ * the thread to them.
  */
 export function expectDocuments(look: () => boolean): void {
   areDocumentsComing = look;

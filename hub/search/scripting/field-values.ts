@@ -73,7 +73,7 @@ export class FieldValues extends ScriptObject {
   readonly #read: ValuesReader;
   #of = -1;
   #values: readonly unknown[] = [];
-  /** The documents of `#size` and `#firstValue`, which are kept apart because loops read them again and again. */
+  /** The documents of `#size` and `#firstValue`, which are kept separately because loops read them again and again. */
   #sizeOf = -1;
   #size = 0;
   #firstOf = -1;

@@ -108,7 +108,7 @@ export class SharedTextKeySource implements KeySource {
 /** Documents of a segment up to which ids are ordered: 8 bytes each are kept, and their texts for a moment. */
 const MAX_DOCS = 2_000_000;
 
-/** Places of documents in the order of their ids, and the other way round. */
+/** Positions of documents in the order of their ids, and the other way round. */
 interface IdOrder {
   readonly placeOf: Int32Array;
   readonly docAt: Int32Array;

@@ -110,7 +110,7 @@ class NestedKey implements SegmentKey {
   }
 
   keyOf(rank: Rank): number {
-    // That of documents tells a rank from that of documents without a value, which may share its number.
+    // That of documents distinguishes a rank from that of documents without a value, which may share its number.
     return (this.#parts.outer.order.kind === "number" ? this.#outer : this.#inner).keyOf(rank);
   }
 

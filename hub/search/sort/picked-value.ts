@@ -1,4 +1,4 @@
-/** The value that stands for several in an order. */
+/** The value by which a document with several values is sorted. */
 
 import type { SortMode } from "./sort-request.ts";
 

@@ -110,7 +110,7 @@ function printerOf(
   return undefined;
 }
 
-/** Shows the ends of 64 bits as numbers: documents without a value are there, which is no time. */
+/** Shows the ends of 64 bits as numbers: documents without a value are there, which isn't a time. */
 function unlessEnd(print: PrintValue): PrintValue {
   return (value) => (value === LONG_MIN || value === LONG_MAX ? value : print(value));
 }
@@ -194,7 +194,7 @@ function readerOf(
   };
 }
 
-/** Returns a value of a type of whole numbers, NaN if it is none. `format`: of times; `fallback`: type of texts that are no number. */
+/** Returns a value of a type of whole numbers, NaN if it is none. `format`: of times; `fallback`: type of texts that aren't a number. */
 function wholeOf(text: string, type: string | undefined, format: string, fallback?: string): number | bigint {
   if (type === "date") return dateFormat(format).parse(text);
   // A number is in nanoseconds, as in answers.

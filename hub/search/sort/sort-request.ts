@@ -67,7 +67,7 @@ export interface NestedSort {
   readonly maxChildren: number;
 }
 
-/** Parses the filter of nested objects, undefined for none, and notes that the path is read. */
+/** Parses the filter of nested objects, undefined for none, and records that the path is read. */
 export type ReadNestedFilter = (path: string, filter: unknown) => Query | undefined;
 
 /** Key of documents over all shards of a point in time, by which no two are equal. */

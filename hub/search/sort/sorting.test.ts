@@ -73,7 +73,7 @@ describe("sorting", () => {
     );
   });
 
-  test("by a script's text is no field of what patterns mean", async () => {
+  test("by a script's text isn't a field of what patterns mean", async () => {
     const sort = [{ _script: { script: "'nowhere ' + doc['n'].value", type: "string" } }, "_id"];
     const queries: readonly JsonObject[] = [
       { query_string: { query: "nowhere*" } },

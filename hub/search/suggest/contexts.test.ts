@@ -130,7 +130,7 @@ for (const [contexts, message] of [
   });
 }
 
-test("a shard whose field is no completion fails alone", async () => {
+test("a shard whose field isn't a completion fails alone", async () => {
   const other = new IndexFixture({
     mapping: { properties: { own: { type: "keyword" } } },
     docs: [{ own: "foo" }],

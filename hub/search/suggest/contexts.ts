@@ -116,7 +116,7 @@ function matchOf(tests: readonly OneTest[], document: unknown, own: unknown): Co
 }
 
 /**
- * The values of an input for a context: those given with the input, and those of the document's field; places as
+ * The values of an input for a context: those given with the input, and those of the document's field; locations as
  * geohashes.
  */
 function contextValues(
@@ -182,7 +182,7 @@ function valueTest(context: CompletionContext, asked: Asked): (value: string) =>
   return (value) => cells.some((cell) => value.startsWith(cell));
 }
 
-/** The cell of a place and the cells around it; `neighbours` names their sizes, by default its own. */
+/** The cell of a location and the cells around it; `neighbours` names their sizes, by default its own. */
 function cellsOf({ name, precision }: CompletionContext, asked: Asked): string[] {
   const length = Math.min(
     precision,

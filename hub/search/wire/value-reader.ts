@@ -164,7 +164,7 @@ class ValueReader {
   #tableText(): string {
     const text = this.value();
     if (typeof text === "string") return text;
-    throw corrupt("a name in it is no text");
+    throw corrupt("a name in it isn't text");
   }
 
   #chars(): string {

@@ -59,8 +59,8 @@ interface Shape {
 }
 
 /**
- * Memory for the next value, while no value is being written to it. To grow memory for each value anew costs more than to
- * write the value and to copy it once.
+ * Memory for the next value, while no value is being written to it. Growing memory for each value again costs more than
+ * to write the value and to copy it once.
  */
 let spare: Buffer | undefined;
 

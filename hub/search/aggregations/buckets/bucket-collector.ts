@@ -91,7 +91,7 @@ export class BucketCollector {
     return this.#below.collectChosen(run, chosen);
   }
 
-  /** Adds documents, ascending, each to the bucket at its place. */
+  /** Adds documents, ascending, each to the bucket at its index. */
   addEach(docs: Int32Array, buckets: Int32Array, length: number): void {
     let largest = 0;
     for (let at = 0; at < length; at++) if (buckets[at]! > largest) largest = buckets[at]!;

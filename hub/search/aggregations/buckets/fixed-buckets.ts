@@ -16,7 +16,7 @@ import { BucketCollector } from "./bucket-collector.ts";
 /** JSON-able; one entry for each bucket of the request. */
 export type FixedState = readonly { readonly count: number; readonly below: TreeState }[];
 
-/** Puts documents into some of `size` buckets: `sort` calls `put(place in the batch, bucket)` ascending by place. */
+/** Puts documents into some of `size` buckets: `sort` calls `put(index in the batch, bucket)` ascending by index. */
 export interface Sorter {
   segment(segment: SegmentReader): void;
   sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void;

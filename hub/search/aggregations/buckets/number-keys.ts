@@ -6,7 +6,7 @@
 import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import type { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts";
 
-/** Keys of an owner with their buckets, place by place. */
+/** Keys of an owner with their buckets, slot by slot. */
 export interface NumberedBuckets {
   readonly keys: Int32Array;
   readonly buckets: Int32Array;

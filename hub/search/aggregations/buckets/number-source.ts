@@ -39,7 +39,7 @@ export interface OpenNumbers {
   /** undefined if there is none, or it isn't mapped. */
   readonly field: Field | undefined;
   readonly values: NumericValues;
-  /** Goes on to a segment. */
+  /** Moves to a segment. */
   readonly open: (segment: SegmentReader) => void;
 }
 

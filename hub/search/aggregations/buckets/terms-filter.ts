@@ -5,7 +5,7 @@ import { compileRegexp } from "#hub/search/patterns/automaton.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 
-/** Says whether a term gets a bucket. */
+/** Returns whether a term gets a bucket. */
 export type TermFilter = (text: string) => boolean;
 
 /** How values of the options are read for a field. */

@@ -39,7 +39,7 @@ export const reverseNested: AggregationType = {
   },
 };
 
-/** Returns what collects the objects at `path`; there are none if that is no nested object. */
+/** Returns what collects the objects at `path`; there are none if that isn't a nested object. */
 function collectObjects(path: string): Collect {
   return (shard, budget, below) => {
     const scope = shard.scope.below(path);

@@ -173,7 +173,7 @@ const EVERYTHING: Sorter = {
   },
 };
 
-/** Collected apart from the other aggregations: its collector is to be given every live document. */
+/** Collected separately from the other aggregations: its collector is to be given every live document. */
 class Global extends SingleBucket {
   constructor(below: AggregationTree) {
     super("global", below, (shard, budget, tree) => new FixedCollector(1, EVERYTHING, tree, shard, budget));

@@ -88,7 +88,7 @@ export const autoDateHistogram: AggregationType = {
 
 /** JSON-able. */
 interface AutoState extends HistogramState {
-  /** Place in STEPS of the unit that the keys are rounded to. */
+  /** Index in STEPS of the unit that the keys are rounded to. */
   readonly step: number;
 }
 

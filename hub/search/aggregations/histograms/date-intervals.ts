@@ -82,7 +82,7 @@ export function readOffset(offset: unknown): number {
   if (offset === undefined || offset === null) return 0;
   const offsetMs = typeof offset === "number" ? offset : readTime(scalarText(offset, "offset"), "offset");
   if (Math.abs(offsetMs) <= MAX_OFFSET_MS) return offsetMs;
-  throw new AppError("request_invalid", `[offset] [${offsetMs}] is more ms than there are times`);
+  throw new AppError("request_invalid", `[offset] [${offsetMs}] is out of the range of times`);
 }
 
 /** Returns a rounding whose buckets begin later. */

@@ -88,7 +88,7 @@ test("tiles are a source of composite keys, in the order of the map", async () =
   assert.deepEqual(rest["buckets"], buckets.slice(2));
 });
 
-test("a place in composite keys that is no tile of the zoom is refused", async () => {
+test("a place in composite keys that isn't a tile of the zoom is refused", async () => {
   const sources = [{ tile: { geotile_grid: { field: "at", precision: 12 } } }];
   for (const tile of ["11/1/1", "12/4096/0", "nowhere", 5])
     await assert.rejects(

@@ -128,7 +128,7 @@ export class RangeHistogramCollector implements Collector<HistogramState> {
     }
   }
 
-  /** The bucket behind one. Throws request_invalid if there is none. */
+  /** The bucket after one. Throws request_invalid if there is none. */
   #next(key: number): number {
     const next = this.#buckets.next(key);
     if (!(next > key)) throw endless(this.#buckets.field, MAX_BUCKETS);
@@ -197,7 +197,7 @@ export class RangeHistogramCollector implements Collector<HistogramState> {
 function severalRanges(field: string): AppError {
   return new AppError(
     "request_invalid",
-    `a document has several ranges in the field [${field}], whose bounds are kept apart; index one range in each document`,
+    `a document has several ranges in the field [${field}], whose bounds are stored separately; index one range in each document`,
   );
 }
 

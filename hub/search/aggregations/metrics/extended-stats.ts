@@ -8,7 +8,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import type { BucketNumbers } from "./bucket-stats.ts";
 import { type NumberGroup, type NumericMetric, numericMetric } from "./numeric-metric.ts";
 
-/** Standard deviations on either side of the mean that the bounds lie at. */
+/** Distance of the bounds from the mean, in standard deviations. */
 const DEFAULT_SIGMA = 2;
 
 const plain = numericMetric(metricOf(DEFAULT_SIGMA));

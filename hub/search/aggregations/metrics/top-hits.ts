@@ -79,7 +79,7 @@ interface TopHitsRequest {
   readonly fetch: FetchOptions;
 }
 
-/** JSON-able but for infinite ranks. */
+/** JSON-able except for infinite ranks. */
 interface TopHitsState {
   readonly total: number;
   /** Null if hits have no scores. */

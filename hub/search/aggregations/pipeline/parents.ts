@@ -152,7 +152,7 @@ export function unitMs(text: string): number {
   try {
     return parseDuration(text, 1);
   } catch (error) {
-    throw new AppError("request_invalid", `[unit] [${text}] is no time; write for example day or 90m`, {
+    throw new AppError("request_invalid", `[unit] [${text}] isn't a time; write for example day or 90m`, {
       cause: error,
     });
   }

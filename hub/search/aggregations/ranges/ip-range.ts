@@ -174,7 +174,7 @@ class AddressSorter implements Sorter {
   readonly #path: string | undefined;
   readonly #ranges: readonly AddressRange[];
   readonly #values = new KeywordValues();
-  /** Of ordinals; those below 0 are no values. */
+  /** Of ordinals; those below 0 aren't values. */
   #limits = new SortedRanges([]);
 
   constructor(path: string | undefined, ranges: readonly AddressRange[]) {

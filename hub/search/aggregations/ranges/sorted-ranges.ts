@@ -6,7 +6,7 @@ export interface RangeLimits {
   readonly to: number | null;
 }
 
-/** `count` values with the place of their document in the batch, ascending. */
+/** `count` values with the index of their document in the batch, ascending. */
 export interface PlacedValues {
   readonly values: ArrayLike<number>;
   readonly places: ArrayLike<number>;

@@ -37,7 +37,7 @@ export interface SketchedValues {
   readonly format: ValueFormat;
 }
 
-/** Sketches of a bucket that are kept apart at most; more are joined. */
+/** Sketches of a bucket that are kept separately at most; more are joined. */
 const MAX_SKETCHES = 64;
 
 /** Which values are counted, and in what. */

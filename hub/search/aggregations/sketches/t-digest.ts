@@ -107,9 +107,9 @@ export class TDigest {
   }
 
   /**
-   * Share of the values at or below `value`, 0..1; NaN without values. Each centroid reaches halfway to the next ones, the first
-   * one as far to its left as to its right; what lies closer to the last one than to the one before is above all, as for the
-   * digest that other servers use (AVLTreeDigest of t-digest 3.2).
+   * Share of the values at or below `value`, 0..1; NaN without values. Each centroid reaches halfway to the next ones,
+   * the first one as far to its left as to its right; what is closer to the last one than to the one before is above
+   * all, as for the digest that other servers use (AVLTreeDigest of t-digest 3.2).
    */
   rank(value: number): number {
     this.#settle();

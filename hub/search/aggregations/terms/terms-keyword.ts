@@ -53,7 +53,7 @@ const PAIRS = 2048;
 const MANY = 2000;
 const SHARE_MET = 1 / 4;
 
-/** Of a value for `missing` that is no address. */
+/** Of a value for `missing` that isn't an address. */
 const BEHIND_ALL = new Uint8Array(17).fill(0xff);
 
 /** Returns the bytes of addresses, in whose order they are cut where the answer has them in that order. */

@@ -300,7 +300,7 @@ test("terms that an earlier search numbered have the buckets of those that are l
   }
 });
 
-test("a value for missing that is no address comes last", async () => {
+test("a value for missing that isn't an address comes last", async () => {
   const docs = [{ ip: "10.0.0.2" }, { ip: "9.0.0.1" }, {}];
   const index = new IndexFixture({ mapping: { properties: { ip: { type: "ip" } } }, docs });
   const terms = { field: "ip", missing: "none", order: { _key: "asc" } };

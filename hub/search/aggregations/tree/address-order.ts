@@ -10,7 +10,7 @@ const MAX_ADDRESSES = 100_000;
 export class AddressOrder {
   readonly #known = new Map<string, Uint8Array | null>();
 
-  /** A field may be of addresses in one index and of texts in another: texts that are no address come last. */
+  /** A field may be of addresses in one index and of texts in another: texts that aren't addresses come last. */
   readonly compare = (a: string, b: string): number => {
     const [left, right] = [this.#bytes(a), this.#bytes(b)];
     if (left === null || right === null)

@@ -23,7 +23,7 @@ const STEP_BLOCKS = 4;
 /** The collectors of a tree. */
 export class TreeCollector {
   readonly #collectors: readonly Collector[];
-  /** By name, the place of its collector: several may share one. */
+  /** By name, the index of its collector: several may share one. */
   readonly #places: ReadonlyMap<string, number>;
   #docs = new Int32Array(0);
   #owners = new Int32Array(0);

@@ -121,7 +121,7 @@ export class CollectBudget {
     this.#limit = limit;
   }
 
-  /** Counts the buckets of a document but for its first one. Throws request_invalid if those of all are too many. */
+  /** Counts the buckets of a document except for its first one. Throws request_invalid if those of all are too many. */
   chargeFurther(buckets: number): void {
     this.#further += Math.max(0, buckets);
     if (this.#further <= MAX_FURTHER) return;

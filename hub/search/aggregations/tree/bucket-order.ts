@@ -45,7 +45,7 @@ export function checkOrder(order: readonly BucketOrder[], below: AggregationTree
     if (target.metric?.(target.empty(), part) === undefined) {
       throw new AppError(
         "request_invalid",
-        `Invalid aggregation order path [${part === "" ? name : `${name}.${part}`}]: it gives no single number to order by`,
+        `Invalid aggregation order path [${part === "" ? name : `${name}.${part}`}]: it has no single number to order by`,
       );
     }
   }
@@ -124,7 +124,7 @@ function compareBy(order: BucketOrder, a: Orderable, b: Orderable, below: Aggreg
   return compareMetrics(number(a), number(b), order.descending);
 }
 
-/** Compares metrics of buckets. One that is no number comes last, also in descending order. */
+/** Compares metrics of buckets. One that isn't a number comes last, also in descending order. */
 export function compareMetrics(a: number, b: number, descending: boolean): number {
   if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
   if (a === b) return 0;

@@ -80,7 +80,7 @@ export interface BucketPath {
 const STEP = /(?:[^>[]|\[(?:'[^']*'|[^\]]*)\])+/g;
 /** A step that selects a bucket by its key. */
 const KEYED = /^([^.[]+)\[('[^']*')\]$/;
-/** The last step: an aggregation, with a part of its answer behind a dot or in brackets. */
+/** The last step: an aggregation, with a part of its answer after a dot or in brackets. */
 const LAST = /^([^.[]+)(?:\.(.+)|\[(.+)\])?$/;
 
 /** Reads `a>b.value`, `a>b[99]`, `a['key']>b`. Throws parsing. */
@@ -123,7 +123,7 @@ export function valueAt(bucket: Bucket, path: BucketPath, gaps: GapPolicy): numb
   return gaps === "insert_zeros" ? 0 : Number.NaN;
 }
 
-/** Throws aggregation_failed if an answer is no single number. */
+/** Throws aggregation_failed if an answer isn't a single number. */
 function checkSingle(answer: unknown, name: string): void {
   if (!isObject(answer)) return;
   if ("buckets" in answer) throw noNumber(bucketsClass(bucketsOf(answer)), name);

@@ -42,7 +42,7 @@ for (const [id, fields, shown] of [
   });
 }
 
-test("a format for what is no time is refused", async () => {
+test("a format for what isn't a time is refused", async () => {
   const fields = [{ field: "tag", format: "yyyy" }];
   await assert.rejects(
     hit(index, "good", { fields }),

@@ -1,4 +1,4 @@
-/** A hit of a shard with its place in the order. */
+/** A hit of a shard with its position in the order. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { compareRanks, type Rank, type RankOrder, type SortValue } from "#hub/search/sort/key.ts";

@@ -23,7 +23,7 @@ let selected = { docs: new Int32Array(BATCH), scores: new Float32Array(BATCH) };
 export interface After {
   readonly ranks: readonly Rank[];
   /**
-   * Place of the hit itself, for scrolls: hits of equal rank after it follow. Undefined (search_after): they don't.
+   * Position of the hit itself, for scrolls: hits of equal rank after it follow. Undefined (search_after): they don't.
    */
   readonly segmentOrder?: number;
   readonly doc?: number;

@@ -27,7 +27,7 @@ export interface FuzzyOptions {
   readonly prefixLength: number;
   /** Maximum number of similar terms; terms with the fewest edits come first. */
   readonly maxExpansions: number;
-  /** Whether two letters that changed places are one edit; else two. */
+  /** Whether two transposed letters are one edit; else two. */
   readonly transpositions: boolean;
 }
 

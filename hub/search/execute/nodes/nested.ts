@@ -38,7 +38,7 @@ export class NestedNode implements Query {
     this.#nested = nested;
   }
 
-  /** Throws query_shard if the path is no nested object; memory_limit. */
+  /** Throws query_shard if the path isn't a nested object; memory_limit. */
   weight(shard: ShardContext, mode: ScoreMode): Weight {
     const { path, query, score, ignoreUnmapped } = this.#nested;
     shard.checkExpensive("[joining] queries");
@@ -67,7 +67,7 @@ export class NestedNode implements Query {
   }
 }
 
-/** Returns the refusal of a path that is no nested object. */
+/** Returns the refusal of a path that isn't a nested object. */
 export function unknownPath(path: string, shard: ShardContext): AppError {
   return new AppError("query_shard", `[nested] failed to find nested object under path [${path}]`, {
     data: { index: shard.index, index_uuid: shard.indexUuid },
@@ -177,7 +177,7 @@ class NestedScorer extends Scorer {
     return this.#score;
   }
 
-  /** Takes the document of the object at hand, and moves behind its objects. */
+  /** Takes the document of the object at hand, and moves past its objects. */
   #take(): number {
     const objects = this.#objects;
     if (objects.doc === NO_MORE_DOCS) return (this.doc = NO_MORE_DOCS);

@@ -23,7 +23,7 @@ export class TermNode implements Query {
   readonly field: string;
   readonly term: string | Uint8Array;
 
-  /** Tells the document frequency that scores use instead of the term's own, if terms are scored alike. */
+  /** Returns the document frequency that scores use instead of the term's own, if terms are scored alike. */
   readonly docFreq: (() => number) | undefined;
 
   constructor(field: string, term: string | Uint8Array, docFreq?: () => number) {

@@ -49,7 +49,7 @@ export class TermsSetNode implements Query {
   }
 }
 
-/** Approximate: a script may tell how many queries a document needs. */
+/** Approximate: a script may decide how many queries a document needs. */
 class TermsSetScorer extends Scorer {
   readonly cost: number;
   override readonly isApproximate = true;

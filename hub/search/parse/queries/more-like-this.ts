@@ -108,7 +108,7 @@ function readLikes(given: unknown, option: string): Likes {
   };
 }
 
-/** The words that tell most of what is compared with, the most telling first. */
+/** The most significant words of what is compared with, the most significant first. */
 function tellingWords(shard: ShardContext, options: Options, like: Likes, unlike: Likes): Telling[] {
   const found: Telling[] = [];
   shard.requireOne(); // the rarest words of each shard

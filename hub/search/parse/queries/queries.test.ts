@@ -319,10 +319,10 @@ const FAULTS: readonly (readonly [query: unknown, code: string, message: RegExp]
   [{ bool: { must: [{}] } }, "request_invalid", /query malformed, empty clause found/],
   [{ range: { status: { gte: "abc" } } }, "query_shard", /For input string: "abc"/],
   [{ range: { at: { gte: "yesterday" } } }, "parsing", /failed to parse date field \[yesterday\]/],
-  [{ range: { at: { gte: "now-1x" } } }, "parsing", /no date math/],
+  [{ range: { at: { gte: "now-1x" } } }, "parsing", /isn't date math/],
   [{ term: { secret: "x" } }, "query_shard", /not indexed/],
   [{ terms: { host: "x" } }, "parsing", /array of values/],
-  [{ regexp: { host: "(" } }, "request_invalid", /fault at character/],
+  [{ regexp: { host: "(" } }, "request_invalid", /invalid at character/],
   [{ regexp: { host: "a{2,1}" } }, "request_invalid", /fewer times/],
   ...["prefix", "wildcard", "regexp", "fuzzy"].map(
     (kind) =>

@@ -122,7 +122,7 @@ function scoreOf(field: Field, shape: Shape): ScoreFunction {
   const isInverse = field.given["positive_score_impact"] === false;
   const bits = new Int32Array(1);
   const float = new Float32Array(bits.buffer);
-  /** The value as Lucene keeps it; 0 for what is no feature. */
+  /** The value as Lucene keeps it; 0 for what isn't a feature. */
   const kept = (value: number): number => {
     if (!(value > 0)) return 0;
     float[0] = isInverse ? 1 / value : value;

@@ -22,7 +22,7 @@ interface OpenClause {
 /** Characters that end an unquoted term. */
 const TERM_END = /[\s()[\]{}"^~]/;
 
-/** Parses a query string. Throws parsing with the place of the fault. */
+/** Parses a query string. Throws parsing with the position of the fault. */
 export function parseLucene(source: string, defaultOperator: "or" | "and"): StringNode {
   return new LuceneParser(source, defaultOperator).parse();
 }
@@ -92,7 +92,7 @@ class LuceneParser {
     return [];
   }
 
-  /** Reads a word that is no operator and has none, with the space behind it; what follows must not change it. */
+  /** Reads a word that isn't an operator and has none, with the space after it; what follows must not change it. */
   #plainWord(): string | undefined {
     const start = this.#at;
     const character = this.#source[start];

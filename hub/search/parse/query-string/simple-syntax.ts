@@ -133,7 +133,7 @@ class SimpleParser {
   }
 }
 
-/** A phrase ends at the next quote; with ESCAPE not at one behind a backslash. */
+/** A phrase ends at the next quote; with ESCAPE not at one after a backslash. */
 function phrasePattern(flags: ReadonlySet<SimpleFlag>): RegExp {
   const inside = flags.has("ESCAPE") ? String.raw`(?:\\.|[^"\\])*` : `[^"]*`;
   const slop = flags.has("SLOP") ? String.raw`(?:~(\d{1,9}))?` : "";
