@@ -112,7 +112,7 @@ for (const [source, reason] of REFUSED) {
   });
 }
 
-test("values that are no numbers fail with their position", () => {
+test("values that aren't numbers fail with their position", () => {
   const script = compileLuceneExpression("1 + doc['t'].value", NAMES, "number");
   assert.throws(() => script.run([{}, new Map([["t", ["text"]]]), 0]), {
     message: "runtime error",

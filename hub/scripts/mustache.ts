@@ -9,7 +9,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
 
-/** Sections may stand so deep in one another. */
+/** Maximum nesting of sections. */
 const MAX_DEPTH = 32;
 /** Longest text that a template may make, characters. */
 const MAX_OUTPUT = 1_000_000;
@@ -17,7 +17,7 @@ const MAX_OUTPUT = 1_000_000;
 /** Texts, variables and turns of sections that are rendered for one request. */
 const MAX_STEPS = 200_000;
 
-/** Steps between two places where a rendering may pause. */
+/** Steps between two points where a rendering may pause. */
 const STEPS_A_PAUSE = 1_000;
 
 /** Characters that all templates of a request may make together in all their parts, those that a function reads included. */

@@ -29,7 +29,7 @@ export class DocumentIds {
     this.#text = Buffer.from(this.of(0, 0));
   }
 
-  /** The id of an event's first result in ASCII, good until the next one is asked for. */
+  /** The id of an event's first result in ASCII, valid until the next one is asked for. */
   first(offset: number): Uint8Array {
     const hash = this.#bytes;
     const high = Math.floor(offset / 2 ** 32);

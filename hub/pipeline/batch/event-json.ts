@@ -7,7 +7,7 @@ import { Timestamp } from "#proto/event.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { JsonWriter, piece } from "./json-writer.ts";
 
-/** Most places of the tree, some MB. Beyond, the tree is reset, and known shapes get new numbers. */
+/** Most nodes of the tree, some MB. Beyond, the tree is reset, and known shapes get new numbers. */
 const MAX_PLACES = 32_768;
 
 /** Steps beside names: the kinds of values, and their end. */
@@ -27,7 +27,7 @@ const NO_NAME = new Uint8Array();
 /** A random start, so that numbers of two threads, and those of jsonShape, differ. */
 let nextNumber = randomInt(2 ** 47) * 32;
 
-/** A place in the tree. */
+/** A node of the tree. */
 class ShapePlace {
   /** Unique number of this shape, never reused. Below 2^53. */
   readonly number = nextNumber++;
@@ -36,7 +36,7 @@ class ShapePlace {
   readonly #tree: ShapeTree;
   #step: Step | undefined;
   #next: ShapePlace | undefined;
-  /** By the steps that weren't taken last; most places have none. */
+  /** By the steps that weren't taken last; most nodes have none. */
   #others: Map<Step, ShapePlace> | undefined;
 
   constructor(tree: ShapeTree, json: Uint8Array) {
@@ -44,7 +44,7 @@ class ShapePlace {
     this.json = json;
   }
 
-  /** Returns the place after a step. */
+  /** Returns the node after a step. */
   after(step: Step): ShapePlace {
     return this.#step === step ? this.#next! : this.#turn(step);
   }
@@ -75,7 +75,7 @@ class ShapeTree {
     return this.#root;
   }
 
-  /** Returns a new place after `step`. */
+  /** Returns a new node after `step`. */
   grow(step: Step): ShapePlace {
     this.#places++;
     return new ShapePlace(this, typeof step === "string" ? piece(`,${JSON.stringify(step)}:`) : NO_NAME);

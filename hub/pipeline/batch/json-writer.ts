@@ -46,7 +46,7 @@ export class JsonWriter {
   reserve(count: number): void {
     const needed = this.at + count;
     if (needed <= this.bytes.length) return;
-    // In this order: the work may be stopped at any place by its limit of time, and begins again with this writer.
+    // In this order: the work may be stopped at any point by its time limit, and begins again with this writer.
     const before = this.bytes;
     const larger = Buffer.from(new ArrayBuffer(Math.max(needed, before.length * 2)));
     larger.set(before.subarray(0, this.at));
@@ -122,7 +122,7 @@ export class JsonWriter {
     }
   }
 
-  /** Writes a short text; returns false, and writes nothing if one of its characters is no byte or needs an escape. */
+  /** Writes a short text; returns false, and writes nothing if one of its characters isn't a byte or needs an escape. */
   #short(text: string): boolean {
     this.reserve(SHORT_TEXT + 2);
     const { bytes } = this;

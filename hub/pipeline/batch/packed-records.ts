@@ -2,7 +2,7 @@
 
 import type { OutputRecord } from "#hub/pipeline/plugins/output.ts";
 
-/** Records of one event that have places of their own; beyond, they share the last one. */
+/** Records of one event that have positions of their own; beyond, they share the last one. */
 export const RECORDS_PER_OFFSET = 4096;
 
 /** What one RAW message became for one output. */
@@ -14,7 +14,7 @@ export interface PackedRecords {
   /** Where each body ends in `bytes`. */
   readonly ends: Uint32Array<ArrayBuffer>;
   readonly targets: readonly string[];
-  /** Place of each record's target in `targets`. */
+  /** Index of each record's target in `targets`. */
   readonly targetPlaces: Uint32Array<ArrayBuffer>;
   readonly ids: readonly string[];
   /** See OutputRecord.place. */

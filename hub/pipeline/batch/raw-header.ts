@@ -61,7 +61,7 @@ export function readRawHeader(bytes: Uint8Array): RawHeader {
   try {
     readBatch(Reader.create(bytes), fields);
   } catch (error) {
-    throw new AppError("data_corrupt", "a message of the log is no LogBatch", { cause: error });
+    throw new AppError("data_corrupt", "a message of the log isn't a LogBatch", { cause: error });
   }
   const { from, to } = fields;
   if (!fields.hasSource || fields.agentId === "" || !Number.isSafeInteger(to) || from < 0 || from >= to) {

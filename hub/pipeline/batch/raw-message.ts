@@ -81,7 +81,7 @@ function decodeBatch(bytes: Uint8Array): tailrace.LogBatch {
   try {
     return LogBatch.decode(bytes);
   } catch (error) {
-    throw new AppError("data_corrupt", "a message of the log is no LogBatch", { cause: error });
+    throw new AppError("data_corrupt", "a message of the log isn't a LogBatch", { cause: error });
   }
 }
 
@@ -103,7 +103,7 @@ function blockData(block: tailrace.LogBlock.$Properties): Uint8Array {
     const maxOutputLength = Math.min(block.dataBytes ?? 0, MAX_DATA_BYTES);
     return zstdDecompressSync(data, { maxOutputLength });
   } catch (error) {
-    const reason = "a block's data is no zstd frame, or is longer than it says or than 8 MiB";
+    const reason = "a block's data isn't a zstd frame, or is longer than it says or than 8 MiB";
     throw new AppError("data_corrupt", reason, {
       cause: error,
     });

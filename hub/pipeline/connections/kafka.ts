@@ -59,7 +59,7 @@ export const KAFKA_OPTIONS = {
   connections_max_idle_ms: withoutEffect("connections stay open until the pipeline stops"),
   jaas_path: withoutEffect("write sasl_jaas_config"),
   kerberos_config: withoutEffect(
-    "Kerberos isn't spoken: use PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER",
+    "Kerberos isn't supported: use PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER",
   ),
   receive_buffer_bytes: withoutEffect("the operating system sizes the buffers"),
   reconnect_backoff_max_ms: withoutEffect("waits between attempts grow by themselves"),
@@ -68,7 +68,7 @@ export const KAFKA_OPTIONS = {
   sasl_client_callback_handler_class: withoutEffect("classes of Java aren't loaded"),
   sasl_iam_jar_paths: withoutEffect("classes of Java aren't loaded"),
   sasl_kerberos_service_name: withoutEffect(
-    "Kerberos isn't spoken: use PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER",
+    "Kerberos isn't supported: use PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER",
   ),
   sasl_login_callback_handler_class: withoutEffect("classes of Java aren't loaded"),
   sasl_login_connect_timeout_ms: withoutEffect(
@@ -94,7 +94,7 @@ export type KafkaOptions = Static<typeof OPTIONS>;
 
 type Report = (severity: "error" | "warning", option: string, message: string, hint?: string) => void;
 
-/** Tells what of the options can't be done, with what to write instead. */
+/** Reports which options aren't supported, with what to write instead. */
 export function checkKafkaOptions(values: KafkaOptions, report: Report): void {
   const { security_protocol, sasl_mechanism, sasl_jaas_config, connection } = values;
   if (/^(?:jks|pkcs12)$/i.test(values.ssl_truststore_type))
@@ -116,7 +116,7 @@ export function checkKafkaOptions(values: KafkaOptions, report: Report): void {
     report(
       "error",
       "sasl_mechanism",
-      `the mechanism ${sasl_mechanism} isn't spoken`,
+      `the mechanism ${sasl_mechanism} isn't supported`,
       `write one of ${MECHANISMS.join(", ")}`,
     );
   else if (sasl_mechanism === "OAUTHBEARER") {

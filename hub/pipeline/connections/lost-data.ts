@@ -1,4 +1,6 @@
-/** Counts and tells what an input loses because its senders can't be held up; the input is failing for a minute after it. */
+/**
+ * Counts and logs what an input loses because its senders can't be held up; the input is failing for a minute after it.
+ */
 
 import type { InputContext } from "#hub/pipeline/plugins/input.ts";
 

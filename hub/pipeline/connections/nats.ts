@@ -28,7 +28,7 @@ export type NatsOptions = Static<typeof OPTIONS>;
 
 /**
  * Opens a connection that opens itself again when it is lost. Throws unavailable; forbidden where `checkTarget` does.
- * Servers that the first ones tell of are passed over: they weren't checked.
+ * Servers that the first ones announce are ignored: they weren't checked.
  */
 export async function connectNats(
   values: NatsOptions,

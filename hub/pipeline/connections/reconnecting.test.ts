@@ -76,7 +76,7 @@ test("a connection that ends without a reason is opened again too", async () => 
   await input.stop();
 });
 
-test("a stop ends reading as well as waiting, and what that breaks is no failure", async () => {
+test("a stop ends reading as well as waiting, and what that breaks isn't a failure", async () => {
   const reading = connecting();
   await reading.input.start();
   const { signal } = await reading.attempts.take();

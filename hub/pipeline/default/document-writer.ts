@@ -13,7 +13,7 @@ import { IsoWriter, MAX_ISO_MS, MIN_ISO_MS } from "#proto/codec/time.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { mergeLine } from "./json-line.ts";
 
-/** Where an event stands, and what befell it. */
+/** The location of an event, and its outcome. */
 export interface EventPlace {
   /** Number of the line in the message. */
   readonly number: number;
@@ -26,7 +26,7 @@ export interface EventPlace {
   tag: string;
 }
 
-/** What the agent knows better than the line: laid over the document. */
+/** Fields that the agent sets instead of the line: laid over the document. */
 export interface Overlay {
   readonly fields: JsonObject;
   /** ms since 1970-01-01 UTC. */
@@ -51,7 +51,7 @@ const CLOSE_LIST = piece("]");
 const END = piece("}");
 const EMPTY = piece("");
 
-/** Room for everything of a document that is neither the line nor common to the message. */
+/** Space for everything of a document that is neither the line nor common to the message. */
 const FIXED_BYTES = 1024;
 
 /** A line's bytes are written at most this often: in the message and in its fields. */
@@ -65,7 +65,9 @@ export class DocumentWriter {
   readonly json: JsonWriter;
   /** Set while an event is written that brings fields of its own. */
   overlay: Overlay | undefined;
-  /** Set after `begin` to a number, below 2^20, that tells which members the line's own part has; 0: that isn't known. */
+  /**
+   * Set after `begin` to a number, below 2^20, that says which members the line's own part has; 0: that isn't known.
+   */
   form = 0;
   readonly #out: DocumentPacker;
   readonly #common: CommonFields;
@@ -73,7 +75,7 @@ export class DocumentWriter {
   readonly #ids: DocumentIds;
   readonly #index: DailyIndex;
   readonly #iso = new IsoWriter();
-  /** What stands before each offset, and what ends each document without a tag of its own. */
+  /** What is before each offset, and what ends each document without a tag of its own. */
   readonly #log: Uint8Array;
   readonly #end: Uint8Array;
   #level = "";
@@ -211,13 +213,13 @@ export class DocumentWriter {
   #rewrite(change: (document: JsonObject) => JsonObject): void {
     const { json } = this;
     const document = parseJsonObject(decodeText(json.bytes.subarray(this.#start, json.at)));
-    if (document === undefined) throw new Error("a document was written that is no JSON");
+    if (document === undefined) throw new Error("a document was written that isn't JSON");
     json.at = this.#start;
     json.text(JSON.stringify(change(document)));
   }
 }
 
-/** Place in FLAGS. */
+/** Index in FLAGS. */
 function flagsOf({ continued, open }: EventPlace): number {
   return (continued ? 1 : 0) + (open ? 2 : 0);
 }

@@ -50,7 +50,7 @@ const MAX_LEVEL_LENGTH = 16;
 const ENCODER = new TextEncoder();
 const ISO = new IsoTime(new LocalTime());
 
-/** Returns true if the members of `line` can stand beside those that Tailrace sets as they are written. */
+/** Returns true if the members of `line` can be kept as written beside those that Tailrace sets. */
 export function needsNoMerge(line: JsonObject): boolean {
   for (const key in line) {
     if (isSourceMember(key)) return false;
@@ -130,7 +130,7 @@ export function mergeLine(document: JsonObject, line: JsonObject): JsonObject {
   return document;
 }
 
-/** Takes the host that a line names for that of the machine it was read on; returns false for what is no name. */
+/** Takes the host that a line names for that of the machine it was read on; returns false for what isn't a name. */
 export function setHostName(document: JsonObject, name: unknown): boolean {
   if (typeof name !== "string" || name === "") return false;
   const host = document["host"];
@@ -151,7 +151,7 @@ function addTags(document: JsonObject, value: unknown): boolean {
   return true;
 }
 
-/** Returns false if the two can't stand together. */
+/** Returns false if the two can't be combined. */
 function mergeInto(document: JsonObject, key: string, value: unknown): boolean {
   if (!Object.hasOwn(document, key)) {
     define(document, key, value);

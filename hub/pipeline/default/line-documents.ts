@@ -30,7 +30,7 @@ const ORIGINAL = piece('"original":"');
 const DOMAIN = piece('"domain":"');
 const AGENT = piece('"user_agent":{"original":"');
 
-/** Apart from that of other lines. */
+/** Separate from that of other lines. */
 const ACCESS_FORM = 1 << 12;
 
 /** Writes the document of `line`, which was read from `bytes` between `start` and `end`. */
@@ -190,7 +190,7 @@ export function writeJson(
   writer.end(timeMs, level, "", place);
 }
 
-/** Copies what stands between the braces. */
+/** Copies what is between the braces. */
 function writeMembers(writer: DocumentWriter, bytes: Uint8Array, start: number, end: number): void {
   let first = start;
   while (first < end && isJsonSpace(bytes[first]!)) first++;

@@ -36,7 +36,7 @@ const ROWS: [name: string, line: Buffer | string, expected: Record<string, unkno
     },
   ],
   [
-    "an access line whose request is no HTTP",
+    "an access line whose request isn't HTTP",
     '10.0.0.1 - - [01/Jan/2024:00:00:00 +0000] "\\x16\\x03" 400 157 "-" "-"',
     {
       "@timestamp": "2024-01-01T00:00:00.000Z",
@@ -77,12 +77,12 @@ const ROWS: [name: string, line: Buffer | string, expected: Record<string, unkno
     { "@timestamp": "2026-11-20T13:05:06.250Z", message: "2026-11-20 14:05:06.25+01 [7] LOG: ready" },
   ],
   [
-    "a number behind a time is no offset",
+    "a number behind a time isn't an offset",
     "2026-11-20 14:05:06-12x",
     { "@timestamp": "2026-11-20T14:05:06.000Z", message: "2026-11-20 14:05:06-12x" },
   ],
   [
-    "29 February of a year without one is no time",
+    "29 February of a year without one isn't a time",
     "2023-02-29T10:00:00Z started",
     { "@timestamp": READ_TIME, message: "2023-02-29T10:00:00Z started" },
   ],
@@ -235,7 +235,7 @@ const ROWS: [name: string, line: Buffer | string, expected: Record<string, unkno
     { "@timestamp": READ_TIME, message: "an error came" },
   ],
   [
-    "bytes that are no UTF-8",
+    "bytes that aren't UTF-8",
     Buffer.from([0x61, 0xff, 0xc3, 0x28, 0x00]),
     { "@timestamp": READ_TIME, message: "a\ufffd\ufffd(\u0000", tags: ["invalid_utf8"] },
   ],

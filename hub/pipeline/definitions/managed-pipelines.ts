@@ -95,7 +95,7 @@ function keyOf(id: string): string {
   if (!PIPELINE_ID.test(id)) {
     throw new AppError(
       "request_invalid",
-      `"${id}" is no id of a pipeline: use 1 to 64 letters, digits, - and _`,
+      `"${id}" isn't an id of a pipeline: use 1 to 64 letters, digits, - and _`,
     );
   }
   return `pipeline/${id}`;

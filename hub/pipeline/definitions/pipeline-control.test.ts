@@ -83,7 +83,7 @@ test("files are read again on demand; broken ones leave what runs, a pipeline of
   writeFileSync(join(folder, "a.conf"), GOOD);
   await control.refresh();
   assert.deepEqual(runner.ids, ["main"]);
-  await assert.rejects(put(control, "main", GOOD), /is made of .*a\.conf/);
+  await assert.rejects(put(control, "main", GOOD), /is defined by .*a\.conf/);
   writeFileSync(join(folder, "a.conf"), "filter { grok = }");
   runner.refusal = "a.conf:1:15: error";
   await assert.rejects(control.refresh(), { message: runner.refusal });

@@ -70,7 +70,10 @@ export class PipelineControl implements Component {
     this.#options = options;
   }
 
-  /** Returns the pipelines to start with. Throws settings_invalid where files are at fault; a stored pipeline that is at fault is left out and told. */
+  /**
+   * Returns the pipelines to start with. Throws settings_invalid where files are at fault; an invalid stored pipeline
+   * is left out and logged.
+   */
   async initial(): Promise<PipelineDefinition[]> {
     const { files, managed, log } = this.#options;
     this.#fromFiles = readPipelineFiles(files);
@@ -186,7 +189,7 @@ export class PipelineControl implements Component {
     if (ofFiles === undefined) return;
     throw new AppError(
       "request_invalid",
-      `the pipeline "${id}" is made of ${ofFiles.files[0]!.path}: change that file, or choose another id`,
+      `the pipeline "${id}" is defined by ${ofFiles.files[0]!.path}: change that file, or choose another id`,
     );
   }
 

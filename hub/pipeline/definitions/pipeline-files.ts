@@ -18,7 +18,7 @@ export const MAIN_ID = "main";
 /** A pipeline's text is written by people; longer ones are something else. Bytes. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
-/** Ids stand in documents' ids, metrics and addresses. */
+/** Ids are part of documents' ids, metrics and addresses. */
 export const PIPELINE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 const ID_KEY = "pipeline.id";
@@ -75,7 +75,7 @@ export function readPipelineFiles({ paths, pipelinesFile }: PipelineFilesOptions
   if (twice !== undefined) {
     throw new AppError(
       "settings_invalid",
-      `${pipelinesFile}: the pipeline "${MAIN_ID}" is made of ${files[0]!.path} already: move it to pipelines.yml or give this one another id`,
+      `${pipelinesFile}: the pipeline "${MAIN_ID}" is already defined by ${files[0]!.path}: move it to pipelines.yml or give this one another id`,
     );
   }
   return [...main, ...others];

@@ -28,7 +28,7 @@ export class AvroReader {
 
   /** Begins a record, which may be within another one. */
   enter(): void {
-    if (++this.#depth > MAX_DEPTH) throw new RangeError(`more than ${MAX_DEPTH} records within each other`);
+    if (++this.#depth > MAX_DEPTH) throw new RangeError(`more than ${MAX_DEPTH} nested records`);
     this.count();
   }
 
@@ -60,7 +60,7 @@ export class AvroReader {
   /** A length, a count or an index. */
   int(): number {
     const value = this.long();
-    if (typeof value !== "number") throw new RangeError("a length is no number");
+    if (typeof value !== "number") throw new RangeError("a length isn't a number");
     return value;
   }
 

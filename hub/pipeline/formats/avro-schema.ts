@@ -94,7 +94,7 @@ const PRIMITIVES: Readonly<Record<string, AvroType>> = {
 
 function enumeration(symbols: readonly string[]): AvroType {
   return {
-    read: (reader) => symbols[reader.int()] ?? fail("an index is no symbol's"),
+    read: (reader) => symbols[reader.int()] ?? fail("an index isn't a symbol's"),
     takes: (value) => typeof value === "string" && symbols.includes(value),
     write: (writer, value) => writer.long(symbols.indexOf(valueText(value))),
   };
@@ -167,7 +167,7 @@ function map(values: AvroType): AvroType {
 
 function union(types: readonly AvroType[]): AvroType {
   return {
-    read: (reader) => (types[reader.int()] ?? fail("an index is no type's of a union")).read(reader),
+    read: (reader) => (types[reader.int()] ?? fail("an index isn't a type's of a union")).read(reader),
     takes: (value) => types.some((type) => type.takes(value)),
     write(writer, value) {
       const index = types.findIndex((type) => type.takes(value));

@@ -101,7 +101,7 @@ export function* readCollectd(packet: Buffer, security: CollectdSecurity): Gener
   }
 }
 
-/** Notes what a part says; returns the item that it completes. */
+/** Records what a part says; returns the item that it completes. */
 function take(state: State, type: number, body: Buffer): CollectdItem | undefined {
   const { identity, timeMs, severity } = state;
   const text = TEXTS.get(type);

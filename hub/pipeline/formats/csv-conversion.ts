@@ -19,7 +19,7 @@ function booleanOf(text: string): unknown {
   return text === "true" ? true : text === "false" ? false : text;
 }
 
-/** What is no time stays text. */
+/** What isn't a time stays text. */
 function timeOf(value: string): unknown {
   const timeMs = Date.parse(value);
   return Number.isNaN(timeMs) ? value : new Timestamp(timeMs);

@@ -23,7 +23,7 @@ const ISO =
 /** Years of two digits are within the 50 years before and the 49 after the current one. */
 const PIVOT_DISTANCE_YEARS = 50;
 
-/** What becomes of a local time that a change of the clocks skips: the moment of the change, or no time at all. */
+/** How a local time that a change of the clocks skips is treated: the moment of the change, or no time at all. */
 export type SkippedTime = "change" | "none";
 
 /** Compiles a format. Throws what the dialect refuses a pattern with. */

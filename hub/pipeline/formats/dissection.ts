@@ -98,7 +98,9 @@ function unpairedKey(parts: readonly Part[]): string | undefined {
   return keys.find((name) => !values.includes(name)) ?? values.find((name) => !keys.includes(name));
 }
 
-/** `separator`: what stands between appended parts, or the text before the first part, which does so in front of that one. */
+/**
+ * `separator`: what is between appended parts, or the text before the first part, which does so in front of that one.
+ */
 function assemble(
   parts: readonly Part[],
   values: readonly string[],

@@ -57,7 +57,7 @@ class EdnReader {
 
   /** Returns the next value; END where the text or what is around ends. */
   next(depth: number): unknown {
-    if (depth > MAX_DEPTH) throw new RangeError("values are nested too deep");
+    if (depth > MAX_DEPTH) throw new RangeError("values are nested too deeply");
     this.#skip(depth);
     const start = this.#text[this.#at];
     if (start === undefined || start === ")" || start === "]" || start === "}") return END;
@@ -84,7 +84,7 @@ class EdnReader {
     return items;
   }
 
-  /** Skips blanks, and as many values as `#_` stand before them. */
+  /** Skips blanks, and as many values as there are `#_` before them. */
   #skip(depth: number): void {
     for (let discarded = 0; ; ) {
       this.#take(BLANKS);

@@ -17,10 +17,10 @@ const MAX_FIELDS = 512;
 const MAX_RECORDS = 2048;
 const MAX_PACKET_FIELDS = 16_384;
 
-/** Length of a field whose records bear its length themselves (RFC 7011 §7). */
+/** Length of a field whose records contain its length (RFC 7011 §7). */
 const VARIABLE = 0xffff;
 
-/** Bit of a field's type behind which the number of an enterprise follows. */
+/** Bit of a field's type after which the number of an enterprise follows. */
 const ENTERPRISE_BIT = 0x8000;
 
 export interface FlowReaderOptions {

@@ -48,7 +48,7 @@ function isoTime(timeMs: number): string {
   return new Timestamp(timeMs).toString();
 }
 
-/** Returns a time of NTP, seconds since 1900 with 32 bits behind the point, as ms since 1970. */
+/** Returns a time of NTP, seconds since 1900 with 32 bits after the point, as ms since 1970. */
 function ntpMs(time: bigint): number {
   return Number((time >> 32n) - NTP_EPOCH_S) * 1000 + Math.floor(Number(time & 0xffffffffn) / 4_294_967.296);
 }

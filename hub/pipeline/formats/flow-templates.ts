@@ -1,4 +1,4 @@
-/** Templates of the senders of flow records. Anybody may send some, so that each sender only evicts its own. */
+/** Templates of the senders of flow records. Anybody may send templates, so a sender's templates evict only its own. */
 
 import type { FlowField } from "./flow-fields.ts";
 

@@ -22,7 +22,7 @@ const GROUP_END = 0xfffffffe;
 /** A time with nanoseconds, as ms since 1970-01-01 UTC. */
 class EventTime {
   readonly ms: number;
-  /** Set: this is no time but one end of a group. */
+  /** Set: this isn't a time but one end of a group. */
   readonly groupEnd: "start" | "end" | undefined;
 
   constructor(data: Uint8Array) {
@@ -55,7 +55,7 @@ export const FORWARD_DECODING = {
 /** Most members of a message: tag, entries, options. Those of a handshake have more. */
 const MAX_PACKED_MEMBERS = 3;
 
-/** Returns a message with the bytes of its packed entries where the sender wrote them as a text, although they are no UTF-8. */
+/** Returns a message with the bytes of its packed entries where the sender wrote them as a text, although they aren't UTF-8. */
 export function withPackedBytes(value: unknown, bytes: Uint8Array): unknown {
   if (!Array.isArray(value) || value.length > MAX_PACKED_MEMBERS) return value;
   if (!isText(value[0]) || typeof value[1] !== "string") return value;
@@ -80,7 +80,7 @@ function textAt(view: Buffer, at: number): [from: number, end: number] {
 export interface ForwardEntry {
   readonly timeMs: number | undefined;
   readonly record: JsonObject;
-  /** What Fluent Bit notes besides the record; undefined: nothing. */
+  /** What Fluent Bit sends besides the record; undefined: nothing. */
   readonly metadata: JsonObject | undefined;
 }
 
@@ -93,7 +93,7 @@ export class EntryReader {
   /** What all records have of their groups. */
   #sharedBytes = 0;
 
-  /** Throws parsing for what is no entry. */
+  /** Throws parsing for what isn't an entry. */
   read(value: unknown): void {
     if (!Array.isArray(value)) throw noMessage();
     const [time, record] = value as unknown[];
@@ -111,7 +111,7 @@ export class EntryReader {
     if (this.#sharedBytes > MAX_SHARED_BYTES)
       throw new AppError(
         "parsing",
-        "records share too much with their group; let the sender make shorter messages",
+        "records share too much with their group; configure the sender to send shorter messages",
       );
     const noted = isHash(metadata) && Object.keys(metadata).length > 0 ? jsonOf(metadata, 0) : undefined;
     this.entries.push({
@@ -146,7 +146,7 @@ const MAX_DEPTH = 64;
 
 /** Returns a decoded value as a value of JSON. */
 function jsonOf(value: unknown, depth: number): unknown {
-  if (depth > MAX_DEPTH) throw new AppError("parsing", "values are nested too deep");
+  if (depth > MAX_DEPTH) throw new AppError("parsing", "values are nested too deeply");
   if (isRawJson(value)) return value;
   if (value instanceof EventTime) return new Date(value.ms).toISOString();
   if (value instanceof Uint8Array) return Buffer.from(value).toString();
@@ -164,11 +164,11 @@ export function tooLong(): AppError {
   const sizes = "chunk_limit_size 16m of Fluentd's buffer, or a shorter flush_interval";
   return new AppError(
     "parsing",
-    `a message may have ${MAX_FORWARD_BYTES} bytes at most, unpacked too; let the sender make shorter ones: ${sizes}`,
+    `a message may have ${MAX_FORWARD_BYTES} bytes at most, unpacked too; configure the sender to send shorter ones: ${sizes}`,
   );
 }
 
-/** Returns the error for what is no message. */
+/** Returns the error for what isn't a message. */
 export function noMessage(): AppError {
   return new AppError("parsing", "the connection doesn't speak the Forward protocol");
 }

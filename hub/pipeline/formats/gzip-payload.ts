@@ -11,7 +11,7 @@ export const MAX_PAYLOAD_EVENTS = 50_000;
 /** What an event says of a payload that can't be read has so many bytes at most. */
 const MAX_SHOWN_BYTES = 64 * 1024;
 
-/** Attempts to find where a damaged payload can't be read any more: of 64 KiB the place is exact. */
+/** Attempts to find where a damaged payload can't be read any more: of 64 KiB the offset is exact. */
 const ATTEMPTS = 16;
 
 export interface UnpackedPayload {
@@ -31,7 +31,7 @@ export function unpackPayload(payload: Uint8Array): UnpackedPayload {
     const fault =
       code === "ERR_BUFFER_TOO_LARGE"
         ? `unpacked it has more than ${MAX_BYTES} bytes`
-        : `it is no whole gzip (${code})`;
+        : `it isn't a whole gzip (${code})`;
     return { bytes: beforeFault(payload), fault };
   }
 }

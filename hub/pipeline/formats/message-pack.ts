@@ -19,7 +19,7 @@ const TEXT_COST = 64;
 const LIST_COST = 128;
 const PLACE_COST = 8;
 
-/** Bytes that stand behind the first one of types without a length: numbers, and extensions of fixed size. */
+/** Bytes that follow the first one of types without a length: numbers, and extensions of fixed size. */
 const FIXED_BYTES: ReadonlyMap<number, number> = new Map([
   [0xca, 4],
   [0xcb, 8],
@@ -68,7 +68,7 @@ class ValueScan {
   #length = 0;
   #lengthBytes = 0;
 
-  /** Returns the place behind the value under way; -1 if it continues after `bytes`. Throws parsing. */
+  /** Returns the offset after the current value; -1 if it continues after `bytes`. Throws parsing. */
   end(bytes: Uint8Array, from: number): number {
     for (let at = from; at < bytes.length; ) {
       if (this.#skip > 0) {
@@ -117,7 +117,7 @@ class ValueScan {
   #open(values: number, placeCost: number): boolean {
     this.#charge(LIST_COST + placeCost * values);
     if (values === 0) return this.#isEnd();
-    if (this.#left.length >= MAX_DEPTH) throw new AppError("parsing", "values are nested too deep");
+    if (this.#left.length >= MAX_DEPTH) throw new AppError("parsing", "values are nested too deeply");
     this.#left.push(values);
     return false;
   }
@@ -134,7 +134,10 @@ class ValueScan {
   #charge(bytes: number): void {
     this.#costBytes += bytes;
     if (this.#costBytes > MAX_COST_BYTES)
-      throw new AppError("parsing", "a message has too many values; let the sender make shorter ones");
+      throw new AppError(
+        "parsing",
+        "a message has too many values; configure the sender to send shorter ones",
+      );
   }
 }
 

@@ -38,7 +38,7 @@ export function checkProtobuf(type: protobuf.Type, bytes: Uint8Array): void {
       );
     const length = reader.uint32();
     if (open.length >= MAX_DEPTH || reader.pos + length > end)
-      throw new AppError("parsing", "the parts of a request are nested too deep, or cut");
+      throw new AppError("parsing", "the parts of a request are nested too deeply, or truncated");
     open.push({ type: field, end: reader.pos + length });
   }
 }

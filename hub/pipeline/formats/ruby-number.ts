@@ -1,4 +1,4 @@
-/** Numbers as Ruby's `Integer()` and `Float()` read whole texts: what is no number is undefined. */
+/** Numbers as Ruby's `Integer()` and `Float()` read whole texts: what isn't a number is undefined. */
 
 import { decimal, parseJson } from "#proto/codec/json.ts";
 

@@ -59,7 +59,7 @@ function cron(text: string): Schedule {
   try {
     line = new Cron(parts.join(" "), { paused: true, ...(zone !== undefined && { timezone: zone }) });
   } catch (error) {
-    throw new AppError("settings_invalid", `"${text}" is no cron line: ${(error as Error).message}`, {
+    throw new AppError("settings_invalid", `"${text}" isn't a cron line: ${(error as Error).message}`, {
       cause: error,
     });
   }

@@ -1,4 +1,4 @@
-/** What user agents say of themselves: browsers, robots and tools, their systems and devices. */
+/** Parses user agents: browsers, robots and tools, their systems and devices. */
 
 export interface UserAgent {
   readonly name: string;
@@ -12,7 +12,7 @@ export interface UserAgent {
 /** A name and its expression; group 1 is the version, group `name` the name where it varies. */
 type Rule = readonly [name: string, expression: RegExp];
 
-/** The first that fits is taken: what imitates others stands before them. */
+/** The first that fits is taken: what imitates others is listed before them. */
 const AGENTS: readonly Rule[] = [
   ["", /(?<name>aws-cli|aws-sdk-[a-z]+|Boto3)\/([\d.]+)/],
   ["", /(?<name>[A-Za-z]*(?:bot|Bot|crawler|Crawler|spider|Spider)[A-Za-z-]*)[/ ]?v?([\d.]+)?/],

@@ -1,13 +1,13 @@
 /**
  * Cuts zstd's data (RFC 8878 §3) after each frame. Senders put several in a row, as gzip's members, but Node's unpacker
- * drops without a word what is behind the first one, unless each is written to it by itself.
+ * silently drops what follows the first one, unless each is written to it by itself.
  */
 
-/** First four bytes of a frame; and of those that hold no data, but for the last four bits. */
+/** First four bytes of a frame; and of those that hold no data, except for the last four bits. */
 const FRAME = 0xfd2fb528;
 const SKIPPABLE = 0x184d2a5;
 
-/** Bytes of the number of a dictionary, and of the length of the content, by the bits that tell them. */
+/** Bytes of the number of a dictionary, and of the length of the content, by the bits that encode them. */
 const DICTIONARY_BYTES = [0, 1, 2, 4];
 const LENGTH_BYTES = [0, 2, 4, 8];
 
@@ -20,7 +20,7 @@ export class ZstdFrames {
   /** Bytes up to the next head. */
   #skip = 0;
   #isInFrame = false;
-  /** The frame ends behind what is skipped. */
+  /** The frame ends after what is skipped. */
   #isEnding = false;
   #checksumBytes = 0;
 
@@ -33,7 +33,7 @@ export class ZstdFrames {
     }
   }
 
-  /** Returns the place behind the frame under way, or that of the last byte. */
+  /** Returns the offset after the current frame, or that of the last byte. */
   #end(bytes: Buffer, from: number): number {
     for (let at = from; at < bytes.length; ) {
       if (this.#skip > 0) {
@@ -67,7 +67,7 @@ export class ZstdFrames {
       this.#skip = (isSingle ? 0 : 1) + DICTIONARY_BYTES[flags & 3]! + lengthBytes;
       this.#checksumBytes = flags & 4;
       this.#isInFrame = true;
-    } else this.#skip = Number.POSITIVE_INFINITY; // The unpacker will say what it thinks of it.
+    } else this.#skip = Number.POSITIVE_INFINITY; // The decompressor will report it.
     this.#head = [];
   }
 

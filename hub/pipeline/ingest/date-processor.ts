@@ -163,7 +163,7 @@ function zoneText(suffix: string, name: string, letter: string, count: number): 
 /** Letters of java.time that mean what another letter of Joda-Time means. */
 const SAME: Readonly<Record<string, string>> = { u: "y", L: "M", V: "z", O: "z", x: "X" };
 
-/** Writes a pattern in Joda-Time's letters; what stands in quotes stays. */
+/** Writes a pattern in Joda-Time's letters; what is in quotes stays. */
 function jodaLetters(pattern: string): string {
   return pattern
     .split(/('[^']*')/)

@@ -6,7 +6,7 @@ import { isDeeper, isObject, type JsonObject } from "#proto/kit/json.ts";
 /** Objects and arrays in one another, as many as Jackson takes. */
 const MAX_NESTING = 1_000;
 
-/** Returns the value that a text holds; undefined if it is no JSON, or nests so deep that those who walk it ran out of stack. */
+/** Returns the value that a text holds; undefined if it isn't JSON, or nests so deep that those who walk it ran out of stack. */
 export function parseDocumentJson(text: string): unknown {
   try {
     const value = parseDocument(text, "raw");

@@ -185,7 +185,7 @@ function ecsUserAgent(text: string): JsonObject {
   const os = system === "Other" && /linux/i.test(text) ? "Linux" : system;
   return {
     name: isRequests ? "Python Requests" : name,
-    // Those servers write a point behind the two numbers of a Firefox.
+    // Those servers write a point after the two numbers of a Firefox.
     ...(version.length > 0 && {
       version: `${version.slice(0, isRequests ? 2 : undefined).join(".")}${name === "Firefox" && version.length === 2 ? "." : ""}`,
     }),

@@ -13,7 +13,7 @@ const METHODS: Readonly<Record<string, string>> = {
   "SHA-512": "sha512",
 };
 
-/** Stands before each value. */
+/** Precedes each value. */
 const DELIMITER = Buffer.from([0]);
 const TRUE = Buffer.from([1]);
 const FALSE = Buffer.from([2]);

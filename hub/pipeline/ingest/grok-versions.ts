@@ -28,7 +28,7 @@ const UNLISTED = new Set(
   ),
 );
 
-/** What differs in every version; what is the same but for notation isn't repeated. */
+/** What differs in every version; what is the same except for notation isn't repeated. */
 const ALWAYS = String.raw`
 EMAILLOCALPART [a-zA-Z][a-zA-Z0-9_.+-=:]+
 TIMESTAMP_ISO8601 %{YEAR}-%{MONTHNUM}-%{MONTHDAY}[T ]%{ISO8601_HOUR}:?%{MINUTE}(?::?%{SECOND})?%{ISO8601_TIMEZONE}?

@@ -74,10 +74,10 @@ export function failureOf(error: Error): IngestFailure {
   return { message, fault };
 }
 
-/** What became of a document at a processor; `entered`: those of another pipeline follow. */
+/** The result of a processor for a document; `entered`: those of another pipeline follow. */
 export type StepStatus = "success" | "skipped" | "dropped" | "error" | "error_ignored" | "entered";
 
-/** Hears of each processor that a document met. */
+/** Called for each processor that a document passed. */
 export type StepListener = (
   step: {
     readonly type: string;
@@ -92,7 +92,7 @@ export type StepListener = (
 export class IngestDocument {
   destination: Destination;
   source: JsonObject;
-  /** Told to templates as `_ingest`. */
+  /** Available to templates as `_ingest`. */
   ingest: JsonObject;
   /** True: nothing is to be written. */
   dropped = false;
@@ -116,7 +116,7 @@ export class IngestDocument {
     this.isRerouted = true;
   }
 
-  /** Returns what stands at `a.b.0`, or undefined. */
+  /** Returns what is at `a.b.0`, or undefined. */
   get(path: string): unknown {
     const name = destinationOf(path);
     if (name !== undefined) return this.destination[name];
@@ -134,7 +134,7 @@ export class IngestDocument {
     return this.get(path) !== undefined;
   }
 
-  /** Returns what stands at `a.b.0`. Throws ProcessorFault if there is nothing. */
+  /** Returns what is at `a.b.0`. Throws ProcessorFault if there is nothing. */
   require(path: string): unknown {
     const found = this.get(path);
     if (found !== undefined) return found;
@@ -143,7 +143,7 @@ export class IngestDocument {
     return at;
   }
 
-  /** Sets what stands at a path, making objects on the way. Throws ProcessorFault if a plain value or null is in the way. */
+  /** Sets what is at a path, creating missing objects. Throws ProcessorFault if a plain value or null is in the way. */
   set(path: string, value: unknown): void {
     const name = destinationOf(path);
     if (name !== undefined) {
@@ -165,7 +165,7 @@ export class IngestDocument {
       );
   }
 
-  /** Removes what stands at a path and returns it. Throws ProcessorFault if there is nothing. */
+  /** Removes what is at a path and returns it. Throws ProcessorFault if there is nothing. */
   remove(path: string): unknown {
     const name = destinationOf(path);
     if (name !== undefined) {
@@ -217,7 +217,7 @@ function keysOf(path: string): readonly string[] {
   return keys;
 }
 
-/** Returns a member of an object or a list on the way of a path. Throws ProcessorFault if there is none. */
+/** Returns a member of an object or a list along a path. Throws ProcessorFault if there is none. */
 function memberAt(at: unknown, key: string, path: string): unknown {
   if (Array.isArray(at)) return (at as unknown[])[placeAt(at, key, path)];
   if (isHash(at)) {
@@ -228,7 +228,7 @@ function memberAt(at: unknown, key: string, path: string): unknown {
   throw new ProcessorFault(`cannot resolve [${key}] from ${holder} as part of path [${path}]`);
 }
 
-/** Returns a place in a list. Throws ProcessorFault if the list has none of that name. */
+/** Returns an index of a list. Throws ProcessorFault if the list has none of that name. */
 function placeAt(list: readonly unknown[], key: string, path: string): number {
   if (!/^[-+]?\d{1,9}$/.test(key))
     throw new ProcessorFault(

@@ -15,7 +15,7 @@ const MAX_PROCESSORS = 1_000;
 const ON_TRIAL = "_simulate_pipeline";
 /** The first version that documents know the name of their pipeline in. */
 export const NAMED_PIPELINES = 706;
-/** How deep failures, lists and pipelines may stand in one another. */
+/** How deep failures, lists and pipelines may be nested. */
 const MAX_DEPTH = 16;
 
 /** A compiled processor with what its failure leads to. */
@@ -40,7 +40,7 @@ export type PipelineContext = Pick<
 export class IngestPipeline {
   readonly #steps: readonly Step[];
   readonly #onFailure: readonly Step[];
-  /** Undefined: documents aren't told. */
+  /** Undefined: documents don't get it. */
   readonly #name: string | undefined;
 
   /** Throws request_invalid naming the processor and its setting. */

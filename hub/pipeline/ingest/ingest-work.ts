@@ -38,7 +38,7 @@ export interface IngestTask {
   readonly source: string;
 }
 
-/** What became of a document. */
+/** The result of a document. */
 export type IngestOutcome =
   | {
       readonly kind: "done";

@@ -1,6 +1,6 @@
 /** Character classes, properties and escapes of Java's regular expressions, for JavaScript's engine with its flag `v`. */
 
-/** A part of an expression that was read: its JavaScript, and the offset behind it. */
+/** A part of an expression that was read: its JavaScript, and the offset after it. */
 interface ReadPart {
   readonly source: string;
   readonly end: number;
@@ -30,7 +30,7 @@ const ASCII: Readonly<Record<string, string>> = {
   Upper: "A-Z",
   XDigit: "0-9A-Fa-f",
 };
-/** Names behind `Is` that JavaScript has otherwise. */
+/** Names after `Is` that JavaScript writes differently. */
 const CATEGORIES: Readonly<Record<string, string>> = {
   Digit: "Nd",
   Titlecase: "Lt",
@@ -50,7 +50,7 @@ const SET = /\\(?:([dwshvDWSHV])|([pP])(?:\{(\w+(?:=\w+)?)\}|([A-Z])))/y;
 const CHARACTER =
   /\\(?:x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})|u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|0([0-3]?[0-7]{1,2})|c([@-_a-z])|(.))/suy;
 
-/** What stands behind a hyphen that is itself a member. */
+/** What follows a hyphen that is itself a member. */
 const NO_END = /^(?:[[\]]|\\[dwshvDWSHVpPQ]|&&|$)/;
 
 /** Which letters stand for their other case as well: none, those of ASCII, or all. */
@@ -110,7 +110,7 @@ function propertyMembers(name: string, folding: Folding): string {
   throw new Error(`\\p{${name}} isn't supported`);
 }
 
-/** A character that was read, and the offset behind it. */
+/** A character that was read, and the offset after it. */
 interface ReadCharacter {
   readonly character: string;
   readonly end: number;
@@ -175,7 +175,7 @@ function readMember(text: string, at: number, folding: Folding): ReadPart {
   return { source: member(first.character, last.character, folding), end: last.end };
 }
 
-/** Reads what stands between \\Q and \\E, or the end; undefined where nothing is quoted. */
+/** Reads what is between \\Q and \\E, or the end; undefined where nothing is quoted. */
 export function readQuoted(
   text: string,
   at: number,

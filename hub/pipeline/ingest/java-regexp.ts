@@ -32,8 +32,9 @@ const TERMINATORS = "\\n\\r\\x85\\u2028\\u2029";
 /** Groups within groups. */
 const MAX_DEPTH = 200;
 /**
- * What words consist of besides _. Marks belong to a word behind a letter or digit up to U+FFFF, as Java looks for it in halves of
- * characters. Up to 30 are read: stream-safe texts have no more (UAX #15), and a text of marks alone takes linear time.
+ * What words consist of besides _. Marks belong to a word after a letter or digit up to U+FFFF, as Java looks for it in
+ * halves of characters. Up to 30 are read: stream-safe texts have no more (UAX #15), and a text of marks alone takes
+ * linear time.
  */
 const LETTER = "\\p{L}\\p{Nd}";
 const BASE = `[[${LETTER}]&&[\\0-\\uffff]]`;
@@ -62,7 +63,7 @@ const BLANK = /(?:[ \t-\r]|#[^\n\r\x85\u2028\u2029]*)+/y;
 /** What JavaScript doesn't repeat. */
 const LOOK = /^(?:\(\?<?[=!]|[$^]$)/;
 
-/** Flags that hold at a place of the expression. */
+/** Flags that hold at a position of the expression. */
 type Flags = ReadonlySet<string>;
 
 class Translation {
@@ -72,7 +73,7 @@ class Translation {
   #at = 0;
   #flags: Flags = new Set();
   #depth = 0;
-  /** Groups of their own, for what isn't given back. */
+  /** Separate groups, for possessive and atomic ones. */
   #atomics = 0;
   /** Within a look-behind. */
   #isBehind = false;
@@ -89,7 +90,7 @@ class Translation {
 
   /** Reads up to the end or a closing parenthesis. Flags that are set within hold up to there, also in further options. */
   #choice(): string {
-    if (++this.#depth > MAX_DEPTH) throw new Error(`more than ${MAX_DEPTH} groups within each other`);
+    if (++this.#depth > MAX_DEPTH) throw new Error(`more than ${MAX_DEPTH} nested groups`);
     const before = this.#flags;
     let source = this.#option();
     while (this.#text[this.#at] === "|") {
@@ -150,7 +151,7 @@ class Translation {
 
   /** Makes a group that doesn't backtrack: a look-ahead captures, a back-reference consumes. It can't be in a look-behind, which is read backwards. */
   #atomic(body: string): string {
-    if (this.#isBehind) throw new Error("what isn't given back can't be in a look-behind");
+    if (this.#isBehind) throw new Error("possessive and atomic groups can't be in a look-behind");
     const name = `a${++this.#atomics}`;
     return `(?:(?=(?<${name}>${body}))\\k<${name}>)`;
   }
@@ -187,7 +188,7 @@ class Translation {
     return this.#flags.has("d") ? "" : "(?!(?<=\\r)\\n)";
   }
 
-  /** Behind the last line's end no line begins. */
+  /** No line begins after the last line's end. */
   #lineStart(): string {
     if (!this.#flags.has("m")) return "^";
     return `(?:(?:^|(?<=[${this.#terminators}])${this.#notWithin})(?!$))`;

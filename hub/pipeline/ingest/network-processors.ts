@@ -74,7 +74,7 @@ function flowOf(document: IngestDocument, fields: FlowFields, ignoreMissing: boo
   };
 }
 
-/** ICMP has a type and a code in the place of ports. */
+/** ICMP has a type and a code instead of ports. */
 function portsOf(document: IngestDocument, fields: FlowFields, protocol: number): [number, number] {
   if (hasPorts(protocol))
     return [
@@ -243,7 +243,7 @@ function addRange(list: BlockList, range: string): void {
   const version = isIP(address);
   if (version === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > (version === 4 ? 32 : 128))
     throw new ProcessorFault(
-      `[${range}] is no network: expected an address, "/" and a number of bits, or a name such as private`,
+      `[${range}] isn't a network: expected an address, "/" and a number of bits, or a name such as private`,
     );
   list.addSubnet(address, Number(bits), version === 4 ? "ipv4" : "ipv6");
 }

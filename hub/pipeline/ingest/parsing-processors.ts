@@ -134,7 +134,7 @@ function addMembers(into: JsonObject, from: JsonObject, merges: boolean): void {
   }
 }
 
-/** Returns the value that a text begins with, as servers of 7.x read it: what stands behind it is left out. */
+/** Returns the value that a text begins with, as servers of 7.x read it: what follows it is left out. */
 function leadingJson(text: string): unknown {
   return parseDocumentJson(text) ?? parseDocumentJson(text.slice(0, endOfValue(text)));
 }

@@ -98,7 +98,7 @@ test("a flow's direction is told by the networks of the inside", () => {
   assert.throws(() => run({ network_direction: {} }, {}), /internal_networks_field\] must be specified/);
   assert.throws(
     () => run({ network_direction: { internal_networks: ["here"] } }, flow("1.1.1.1", "2.2.2.2", {})),
-    /\[here\] is no network/,
+    /\[here\] isn't a network/,
   );
 });
 
@@ -196,10 +196,10 @@ test("texts are trimmed, decoded and converted as Java does", () => {
     ["float", ""],
   ])
     assert.throws(() => run({ convert: { field: "m", type } }, { m }), /unable to convert/, m);
-  assert.throws(() => run({ urldecode: { field: "m" } }, { m: "a%4" }), /no URL-encoded text/);
+  assert.throws(() => run({ urldecode: { field: "m" } }, { m: "a%4" }), /isn't a URL-encoded text/);
 });
 
-test("a long text of digits that is no number is refused in linear time", () => {
+test("a long text of digits that isn't a number is refused in linear time", () => {
   const before = process.cpuUsage();
   for (const type of ["double", "float"])
     assert.throws(() => run({ convert: { field: "m", type } }, { m: `${"1".repeat(50_000)}x` }), /unable/);
@@ -305,7 +305,7 @@ test("uri_parts takes an extension from the path, and from 8.14 on from its last
   assert.equal(extensionOf("/v1.2/a.b.txt", 814), "txt");
 });
 
-test("uri_parts replaces encoded bytes that are no UTF-8", () => {
+test("uri_parts replaces encoded bytes that aren't UTF-8", () => {
   const { url } = stored({ uri_parts: { field: "u" } }, { u: "http://a/caf%E9?q=%C3%A9" }) as {
     url: JsonObject;
   };
@@ -371,7 +371,7 @@ test("scripts read JSON as the processor json does", () => {
   assert.deepEqual(stored(script("Processors.json(ctx, 't')"), given), { ...given, a: { b: [1, 2.5] } });
   assert.deepEqual(stored(script("Map m = ['t': ctx.list]; ctx.m = Processors.json(m.t)"), given)["m"], [1]);
   for (const [source, message] of [
-    ["Processors.json(ctx.odd)", /is no JSON/],
+    ["Processors.json(ctx.odd)", /isn't JSON/],
     ["Processors.json(ctx, 'list')", /cannot add non-map fields/],
     ["Processors.json('x', 't')", /a map was expected/],
   ] as const)
@@ -492,7 +492,7 @@ function sorted(value: unknown): unknown {
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-test("text that is no JSON is given up in time that grows with its length", () => {
+test("text that isn't JSON is given up in time that grows with its length", () => {
   const spent = (count: number): number => {
     const before = process.cpuUsage();
     assert.throws(() => run({ json: { field: "a" } }, { a: `{"${'\\"'.repeat(count)}` }), /holds no JSON/);

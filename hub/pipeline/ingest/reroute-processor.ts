@@ -11,7 +11,7 @@ const MAX_PART = 100;
 /** `{{field}}` or `{{{field}}}`, and nothing else. */
 const FIELD_REFERENCE = /^\{\{\s*([^{}]+?)\s*\}\}$|^\{\{\{\s*([^{}]+?)\s*\}\}\}$/;
 
-/** The parts of a data stream's name, `type-dataset-namespace`, and what may not stand in a part. */
+/** The parts of a data stream's name, `type-dataset-namespace`, and what a part must not contain. */
 const PARTS = {
   type: /[\\/*?"<>| ,#:-]/g,
   dataset: /[\\/*?"<>| ,#:-]/g,
@@ -64,7 +64,7 @@ function sourcesOf(settings: ProcessorSettings, name: Part, given: unknown): Par
   });
 }
 
-/** Returns a value as a part of a name can have it; undefined for what is no text. */
+/** Returns a value as a part of a name can have it; undefined for what isn't text. */
 function sanitized(value: unknown, name: Part): string | undefined {
   if (typeof value !== "string" || value === "") return undefined;
   return value.toLowerCase().replace(PARTS[name], "_").slice(0, MAX_PART);

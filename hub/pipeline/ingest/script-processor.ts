@@ -37,7 +37,7 @@ export const script: ProcessorKind = (settings, { findScript }) => {
       try {
         compiled.run([params, new DocumentContext(document)]);
       } finally {
-        // Also after a fault: processors that handle it go on with what the script has changed.
+        // Also after a fault: processors that handle it continue with what the script has changed.
         const source = toJson(document.source, "raw");
         if (isObject(source)) document.source = source;
       }
@@ -101,7 +101,7 @@ class ConditionContext extends DocumentContext {
   }
 }
 
-/** Assignments cost as much as the expression they stand in. */
+/** Assignments cost as much as the expression around them. */
 const FREE = { spend: () => undefined };
 
 function isDestination(name: string): boolean {

@@ -1,4 +1,4 @@
-/** Documents on trial: what `_simulate` prints of one. */
+/** Simulated documents: what `_simulate` prints of each. */
 
 import { snakeCase } from "#hub/scripts/values/script-error.ts";
 import {

@@ -59,8 +59,8 @@ const gsub: ProcessorKind = (settings, context) => {
 };
 
 /**
- * What takes the place of a match in Java: `$1` and `${name}` are captures, `\\` quotes the next character. A text that
- * is none of these fails at the first match only.
+ * Replacement of a match in Java: `$1` and `${name}` are captures, `\\` quotes the next character. A text that is none
+ * of these fails at the first match only.
  */
 function javaReplacement(text: string, pattern: JavaRegexp): (...match: unknown[]) => string {
   const fault = replacementFault(text, pattern);
@@ -84,7 +84,7 @@ function javaReplacement(text: string, pattern: JavaRegexp): (...match: unknown[
   };
 }
 
-/** Returns what is wrong with the text that takes the place of a match. */
+/** Returns what is wrong with the replacement of a match. */
 function replacementFault(text: string, { groupCount, names }: JavaRegexp): string | undefined {
   for (const [, quoted, dollar, group] of text.matchAll(/(\\.?)|(\$(?:(\d|\{\w+\})|))/gs)) {
     if (quoted === "\\") return "character to be escaped is missing";
@@ -96,7 +96,7 @@ function replacementFault(text: string, { groupCount, names }: JavaRegexp): stri
   return undefined;
 }
 
-/** The longest number that is one of a capture; digits behind it stand for themselves. */
+/** The longest number that is one of a capture; digits after it stand for themselves. */
 function capture(digits: string, captures: readonly (string | undefined)[]): string {
   let length = digits.length;
   while (length > 1 && Number(digits.slice(0, length)) >= captures.length) length--;
@@ -117,7 +117,7 @@ const split: ProcessorKind = (settings, { guard }) => {
   };
 };
 
-/** What stands between the matches of `separator`, as String.split() of Java; that of texts here adds what groups catch. */
+/** What is between the matches of `separator`, as String.split() of Java; that of texts here adds what groups catch. */
 export function partsOf(text: string, separator: RegExp): string[] {
   const parts: string[] = [];
   let from = 0;
@@ -224,7 +224,7 @@ function trimmed(text: string): string {
 }
 
 function decodeUrl(text: string): string {
-  if (/%(?![0-9A-Fa-f]{2})/.test(text)) throw new ProcessorFault(`[${text}] is no URL-encoded text`);
+  if (/%(?![0-9A-Fa-f]{2})/.test(text)) throw new ProcessorFault(`[${text}] isn't a URL-encoded text`);
   return decodePercents(text.replaceAll("+", " "));
 }
 

@@ -5,7 +5,7 @@ import { ProcessorFault } from "./ingest-document.ts";
 import { decodePercents } from "./percent-encoding.ts";
 import { type ProcessorKind, readField } from "./processor.ts";
 
-/** RFC 3986, appendix B, with the authority cut further; spaces and controls are no part of an address. */
+/** RFC 3986, appendix B, with the authority cut further; spaces and controls aren't part of an address. */
 const URI =
   /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:([^/?#@\s]*)@)?(\[[^\]\s]*\]|[^/?#:\s]*)(?::(\d*))?(?=[/?#]|$))?((?!(?:[A-Za-z][A-Za-z0-9+.-]*:)?\/\/)[^?#\s]*)(?:\?([^#\s]*))?(?:#(\S*))?$/;
 
@@ -15,7 +15,7 @@ const REGISTRY = /^((?:[A-Za-z][A-Za-z0-9+.-]*:)?)\/\/(?:[\w.~$,;:@&=+!*'()-]|%[
 /** Characters that an address holds only percent-encoded. */
 const ILLEGAL = /["<>\\^`{|}]|%(?![0-9A-Fa-f]{2})/;
 
-/** Schemes that addresses outside of the rules may name, and what stands behind them. */
+/** Schemes that addresses outside of the rules may name, and what follows them. */
 const LOOSE = /^(https?|ftp|file):(.*)$/is;
 
 /** The versions that have the processor, but read an extension from the whole path: `2/items` of `/v1.2/items`. */
@@ -102,14 +102,14 @@ function cutAt(text: string, mark: string): [string, string | undefined] {
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** What stands after the last point of the last part of a path; a path without a slash has none. */
+/** What is after the last point of the last part of a path; a path without a slash has none. */
 function extensionOf(path: string): string | undefined {
   const slash = path.lastIndexOf("/");
   const at = path.lastIndexOf(".");
   return slash < 0 || at < slash ? undefined : path.slice(at + 1);
 }
 
-/** What stands after the last point of a whole path. */
+/** What is after the last point of a whole path. */
 function lastOf(path: string): string | undefined {
   const at = path.lastIndexOf(".");
   return at < 0 ? undefined : path.slice(at + 1);

@@ -27,7 +27,7 @@ export function parseCondition(scan: Scanner, depth = 0): ConditionNode {
     if (operator === undefined) {
       if (scan.sees("&&") || scan.sees("||")) {
         throw scan.fault(
-          `"${scan.peek()}${scan.peek()}" is no operator`,
+          `"${scan.peek()}${scan.peek()}" is not an operator`,
           `write: ${scan.sees("&&") ? "and" : "or"}`,
           scan.range(start, start + 2),
         );
@@ -74,7 +74,7 @@ function parseExpression(scan: Scanner, depth: number): ConditionNode {
   if (scan.sees("!") && !scan.sees("!=") && !scan.sees("!~")) return parseNegation(scan, depth);
   if (scan.takesWord("not")) {
     throw scan.fault(
-      '"not" is no operator here',
+      '"not" is not an operator here',
       "write: !(…), or: value not in [list]",
       scan.range(scan.at - 3),
     );
@@ -102,7 +102,7 @@ function parseNegation(scan: Scanner, depth: number): ConditionNode {
   return { kind: "not", operand: { kind: "truth", operand: { kind: "selector", value: selector, range } } };
 }
 
-/** Reads what stands before the closing parenthesis. */
+/** Reads what is before the closing parenthesis. */
 function closed(scan: Scanner, depth: number): ConditionNode {
   const open = scan.at - 1;
   scan.blanks();
@@ -140,13 +140,13 @@ function parseRelation(scan: Scanner, left: OperandNode, back: number): Conditio
     scan.blanks();
     return { kind: "compare", operator, left, right: parseOperand(scan) };
   }
-  if (scan.sees("=")) throw scan.fault('"=" is no comparison', "write: ==");
+  if (scan.sees("=")) throw scan.fault('"=" is not a comparison', "write: ==");
   if (scan.takesWord("in")) return parseIn(scan, left, false);
   const start = scan.at;
   if (scan.takesWord("not")) {
     scan.blanks();
     if (scan.takesWord("in")) return parseIn(scan, left, true);
-    throw scan.fault('"not" is no operator here', "write: value not in [list]", scan.range(start));
+    throw scan.fault('"not" is not an operator here', "write: value not in [list]", scan.range(start));
   }
   scan.at = back;
   return { kind: "truth", operand: left };
@@ -173,7 +173,7 @@ function parseOperand(scan: Scanner): OperandNode {
   if (scan.takes("[")) return parseList(scan, start);
   const name = scan.name();
   if (name !== undefined) {
-    throw scan.fault(`"${name}" is no value`, wordHint(name), scan.range(start));
+    throw scan.fault(`"${name}" is not a value`, wordHint(name), scan.range(start));
   }
   throw scan.fault(
     `${scan.nextShown()} where a field or a value was expected`,

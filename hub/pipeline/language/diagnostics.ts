@@ -12,7 +12,7 @@ export interface Diagnostic {
   readonly hint: string;
 }
 
-/** A place of a diagnostic as the interfaces show it. */
+/** The position of a diagnostic as the interfaces show it. */
 export interface DiagnosticPlace {
   readonly file: string;
   /** From 1. */
@@ -21,7 +21,7 @@ export interface DiagnosticPlace {
   readonly column: number;
 }
 
-/** Returns where a diagnostic stands. */
+/** Returns the position of a diagnostic. */
 export function diagnosticPlace({ range }: Diagnostic): DiagnosticPlace {
   return { file: range.source.file, ...range.source.place(range.start) };
 }

@@ -69,7 +69,7 @@ class Parser {
     if (name === undefined) {
       const word = scan.name();
       const message =
-        word === undefined ? `${scan.nextShown()} is out of place here` : `"${word}" is no section`;
+        word === undefined ? `${scan.nextShown()} is out of place here` : `"${word}" is not a section`;
       const nearest = word === undefined ? undefined : nearestName(word, SECTIONS);
       throw scan.fault(
         message,
@@ -112,7 +112,7 @@ class Parser {
     if (scan.takesWord("if")) return this.#branch(start);
     for (const word of ["elsif", "elif"]) {
       if (!scan.takesWord(word)) continue;
-      throw scan.fault(`"${word}" is no keyword`, "write: else if", scan.range(start));
+      throw scan.fault(`"${word}" is not a keyword`, "write: else if", scan.range(start));
     }
     if (scan.takesWord("else") || scan.takesWord("elseif"))
       throw scan.fault('"else" without an "if" before it', "", scan.range(start));
@@ -169,7 +169,7 @@ class Parser {
     return this.#plugins.nested(() => this.#steps(open));
   }
 
-  /** Reads; a fault is noted and what it spoils is passed over. */
+  /** Reads; a fault is recorded and what it spoils is passed over. */
   #guarded<T>(read: () => T): T | undefined {
     const depth = this.#plugins.depth;
     const start = this.#scan.at;

@@ -11,7 +11,7 @@ import type { AttributeNode, PluginNode, Range, ValueNode } from "./syntax-tree.
 /** Values by option; a plugin as a value (`codec => json { … }`) is a PluginNode. */
 export type OptionValues = Record<string, unknown>;
 
-/** Notes a fault of the pipeline's text. */
+/** Records a fault of the pipeline's text. */
 export type Report = (severity: Diagnostic["severity"], range: Range, message: string, hint?: string) => void;
 
 /** Returns the checked options of `plugin`, defaults filled in; faults are reported. `title`: "filter grok". */
@@ -53,7 +53,7 @@ export function readOptions(
   return values;
 }
 
-/** Returns the place of an option's value, or of the plugin's name where it isn't written. */
+/** Returns the position of an option's value, or of the plugin's name where it isn't written. */
 export function optionRange(plugin: PluginNode, name: string): Range {
   return (
     plugin.attributes.findLast((each: AttributeNode) => each.name === name)?.value.range ?? plugin.nameRange

@@ -131,7 +131,7 @@ export class PluginParser {
       }
       scan.name();
       throw scan.fault(
-        "this is no number",
+        "this is not a number",
         `write it in quotes: "${scan.source.text.slice(start, scan.at)}"`,
         scan.range(start),
       );

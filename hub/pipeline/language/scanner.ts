@@ -118,7 +118,7 @@ export class Scanner {
     if (!digits.startsWith("0") || digits === "0") return Number(text);
     if (/[89]/.test(digits)) {
       throw this.fault(
-        `${text} is no number`,
+        `${text} is not a number`,
         "a number that begins with 0 is octal; leave the 0 out",
         this.range(start),
       );

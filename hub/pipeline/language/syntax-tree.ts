@@ -15,7 +15,7 @@ export interface SectionNode {
   readonly range: Range;
 }
 
-/** What stands in a section: a plugin, or plugins under conditions. */
+/** What is in a section: a plugin, or plugins under conditions. */
 export type StepNode = PluginNode | BranchNode;
 
 export interface PluginNode {
@@ -104,7 +104,7 @@ export type OperandNode =
   | { readonly kind: "selector"; readonly value: string; readonly range: Range }
   | { readonly kind: "array"; readonly items: readonly OperandNode[]; readonly range: Range };
 
-/** The text of one file. A byte order mark at the start is no part of it. */
+/** The text of one file. A byte order mark at the start is not part of it. */
 export class SourceText {
   readonly file: string;
   readonly text: string;

@@ -14,8 +14,8 @@ import { Type } from "#proto/kit/schema.ts";
 /** A codec at work. */
 export interface Codec {
   /**
-   * Returns the events of one payload (a datagram, a message of a queue, a line); `timeMs` is their time where they bear none.
-   * `sender` is the address that a datagram came from.
+   * Returns the events of one payload (a datagram, a message of a queue, a line); `timeMs` is their time where they
+   * have none. `sender` is the address that a datagram came from.
    */
   decode(payload: Uint8Array, timeMs: number, sender?: string): Event[];
   /** Returns an event as bytes. Throws for an event that the format can't hold; the output refuses it with the message. */
@@ -24,7 +24,10 @@ export interface Codec {
   stream?(): CodecStream;
   /** Codecs that join payloads (multiline): makes an event of what is held back. */
   flush?(): Event[];
-  /** Codecs that join payloads: how many of the last payloads are held back, in no event yet. A source must not be told that they are taken. */
+  /**
+   * Codecs that join payloads: how many of the last payloads are held back, in no event yet. They must not be confirmed
+   * to the source.
+   */
   readonly held?: number;
   /** Codecs that join payloads: how long a further payload is waited for before `flush`. */
   readonly flushAfterMs?: number;

@@ -8,7 +8,7 @@
  * - It must not wait: it runs in a thread that does nothing else meanwhile. Only dns and sleep do, each within a
  *   limit.
  * - A filter that keeps something of an event for later ones (aggregate, elapsed) is `stateful`: it runs in one thread,
- *   and the log isn't let go of past the oldest event that it says it holds. After a crash those events come again.
+ *   and the log isn't purged beyond the oldest event that it reports as held. After a crash those events come again.
  * - The same events in the same order must give the same results, apart from what its options say is random or timed.
  */
 
@@ -27,13 +27,13 @@ export interface Filter {
   apply(event: Event, emit: (event: Event, matched: boolean) => void): boolean;
   /**
    * Tags an event in which the filter or its decorations couldn't set a field: a value is in the way, or a name that the event
-   * gave is no field's. Without it the event is refused.
+   * gave isn't a field's. Without it the event is refused.
    */
   conflicted?(event: Event): void;
   /**
    * Called about once a second between events, where the filter is stateful. `emit` adds an event, which continues with
-   * the next step; `key` tells it from all others this filter ever made (the task and `place` of its first event): the
-   * same after a repetition.
+   * the next step; `key` distinguishes it from all others that this filter ever made (the task and `place` of its first
+   * event): the same after a repetition.
    */
   flush?(emit: (event: Event, key: string) => void): void;
   /** Returns the smallest `place` of the events that the filter still needs; undefined: of none. */
@@ -45,15 +45,18 @@ export interface FilterContext {
   readonly clock: Clock;
   /** 0 ≤ x < 1. */
   readonly random: () => number;
-  /** Place of the current event in the log: grows from event to event of one thread, and is the same after a repetition. */
+  /**
+   * Position of the current event in the log: grows from event to event of one thread, and is the same after a
+   * repetition.
+   */
   readonly place: () => number;
   /** What the filters of one pipeline share in one thread, by names of theirs. */
   readonly shared: Map<string, unknown>;
-  /** Names of hosts; without it those that name servers know. */
+  /** Names of hosts; default: those of name servers. */
   readonly names?: Names;
   /** True: the options were found to be without fault before, so that what takes long may wait for the first event. */
   readonly isChecked: boolean;
-  /** Runs regular expressions that data may drive astray. */
+  /** Runs regular expressions that may run away on some data. */
   readonly guard: RegexpGuard;
   /** True: field names by the Elastic Common Schema. */
   readonly ecs: boolean;
@@ -61,7 +64,7 @@ export interface FilterContext {
   readonly variable: (name: string) => string | undefined;
   /** Returns the path of a file named in the options, relative ones by the pipeline's folder. */
   readonly resolvePath: (path: string) => string;
-  /** Tells a fault of an option that the schema can't see; with "error" the filter isn't used. */
+  /** Reports a fault of an option that the schema can't detect; with "error" the filter isn't used. */
   readonly report: (severity: "error" | "warning", option: string, message: string, hint?: string) => void;
 }
 

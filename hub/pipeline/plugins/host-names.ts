@@ -19,7 +19,7 @@ export interface NameLimits {
   readonly ttlMs: number;
 }
 
-/** Keeps answers for a while, those that failed apart. */
+/** Keeps answers for a while, those that failed separately. */
 export class CachedNames implements Names {
   readonly #names: Names;
   readonly #hits: NameLimits;

@@ -21,7 +21,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import type { CodecMaker } from "./codec.ts";
 
-/** An event with its place in its source. */
+/** An event with its position in its source. */
 export interface InputEvent {
   readonly event: Event;
   /**
@@ -35,7 +35,10 @@ export interface InputEvent {
 
 /** What events are read from. */
 export interface InputSource {
-  /** Tells the source from others of this input: the same after a restart where it can be read again, else new for each session. */
+  /**
+   * Distinguishes the source from others of this input: the same after a restart where it can be read again, else new
+   * for each session.
+   */
   readonly key: string;
   /** Counts the times that a source of the same key began again (a file that was rewritten), from 0. */
   readonly generation?: number;
@@ -43,15 +46,15 @@ export interface InputSource {
   readonly path?: string;
 }
 
-/** The way of one source into the log. */
+/** The channel of one source into the log. */
 export interface InputChannel {
   /**
    * Resolves when the events are durable in the log; several sends may be pending, they keep their order. While the
    * log is full or away it waits. Rejects with `cancelled` when the input is stopped, with `parsing` where an event can
-   * never be stored: it is no JSON, or too long for a message of the log.
+   * never be stored: it isn't JSON, or too long for a message of the log.
    */
   send(events: readonly InputEvent[]): Promise<void>;
-  /** Lets go of what is kept for the source; nothing may be sent afterwards. */
+  /** Releases what is kept for the source; nothing may be sent afterwards. */
   close(): void;
 }
 
@@ -83,7 +86,7 @@ export interface InputDeadLetter {
   /** What gave it up, e.g. the name of an output. */
   readonly source: string;
   readonly timeMs: number;
-  /** The event as JSON, or a batch as it lay in the log. */
+  /** The event as JSON, or a batch as stored in the log. */
   readonly data: Uint8Array;
 }
 
@@ -93,7 +96,7 @@ export interface IntakeShares {
   readonly proxies: TrustedProxies;
   /** By the address of the sender, as a load balancer names it where the input reads the PROXY protocol. */
   readonly connections: FairShares;
-  /** Hears of a connection of `address` that was refused. */
+  /** Called for each refused connection of `address`. */
   readonly onRefused: (address: string, reason: Error) => void;
   /** Of messages that aren't whole, and of bodies until they are in the log. */
   readonly bytes: FairShares;
@@ -108,14 +111,14 @@ export interface InputContext {
   readonly state: InputState;
   /** Name of this hub; for a shared source one that all hubs use. */
   readonly hubName: string;
-  /** Opens the way of a source into the log; several may be open. */
+  /** Opens a channel of a source into the log; several may be open. */
   readonly open: (source: InputSource) => InputChannel;
   /**
-   * Takes what outputs `pipeline` send to an address, until the input stops; they hear that it is taken when the
-   * handler resolves. Of the records of one source, places grow, and are the same when they come once more.
+   * Takes what outputs `pipeline` send to an address, until the input stops; it is confirmed to them when the handler
+   * resolves. Of the records of one source, positions grow, and are the same when they come once more.
    */
   readonly receive: (address: string, handler: (records: readonly FedRecord[]) => Promise<void>) => void;
-  /** Counts what the input lost for good, such as datagrams: their senders can't be held up. */
+  /** Counts what the input lost, such as datagrams: their senders can't be held up. */
   readonly dropped: (count: number) => void;
   /** Counts messages that the input took in parts, as they were too long. */
   readonly cut: (count: number) => void;

@@ -9,7 +9,7 @@
  *   retryable code) or names the records in `again`: the runtime tries again with growing waits. It names records that
  *   can never be delivered in `refused`: they go to the dead letters.
  * - A writer must open what it needs in `write` and not before, and give up at once when `signal` is aborted.
- * - After a crash the last records come once more: where the other side can tell repetitions by `id`, it should.
+ * - After a crash the last records come once more: where the other side can recognise repetitions by `id`, it should.
  */
 
 import type { Static, TObject } from "typebox";
@@ -21,7 +21,7 @@ import type { Codec } from "./codec.ts";
 /** Where a document of this installation's search engine goes. */
 export interface DocumentTarget {
   readonly index: string;
-  /** Empty: the id follows from the event's place in the log. */
+  /** Empty: the id follows from the event's position in the log. */
   readonly id: string;
   /** What is done to the document; "index" without it. All but "index" and "create" need an id. */
   readonly action?: DocumentAction;
@@ -49,13 +49,13 @@ export type Shaper =
   /** Records for the writer; undefined: there is nothing to deliver for the event. */
   | { shape(event: Event): ShapedRecord | Refusal | undefined };
 
-/** A record on its way to a writer. */
+/** A record in flight to a writer. */
 export interface OutputRecord extends ShapedRecord {
   /** Of the event at this output: the same when it is delivered once more after a crash. */
   readonly id: string;
   /** The source that its event was read from; empty: unknown. */
   readonly sourceKey: string;
-  /** Grows with the events of the source and what became of each; the same when it is delivered once more. */
+  /** Grows with the events of the source and the results of each; the same when it is delivered once more. */
   readonly place: number;
   /** The same for records of events that came in one message of the log. */
   readonly message?: object;
@@ -63,11 +63,11 @@ export interface OutputRecord extends ShapedRecord {
   readonly timeMs: number;
 }
 
-/** What a write left undone; a place is one of the records given. */
+/** What a write left undone; an index is that of one of the records given. */
 export interface WriteRest {
-  /** Places of records that are to be tried again. */
+  /** Indexes of records that are to be tried again. */
   readonly again?: readonly number[];
-  /** Records that are refused for good. */
+  /** Records that are refused permanently. */
   readonly refused?: readonly { readonly place: number; readonly reason: string }[];
 }
 
@@ -104,7 +104,7 @@ export interface WriterContext {
 export interface OutputContext {
   /** Returns the codec that an option made by `codecOption` names. */
   readonly codec: (value: unknown) => Codec;
-  /** Tells a fault of an option that the schema can't see. */
+  /** Reports a fault of an option that the schema can't detect. */
   readonly report: (severity: "error" | "warning", option: string, message: string, hint?: string) => void;
   /** Port of this machine where the hub's search interface answers only who signs in; undefined: that isn't known. */
   readonly signInPort?: number | undefined;

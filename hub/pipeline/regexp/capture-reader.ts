@@ -52,7 +52,7 @@ export class CaptureReader<T> {
     return [...this.#targets, ...this.#rounds.flatMap(({ reader }) => reader.targets)];
   }
 
-  /** Tells the captures of a match that the expression gave. */
+  /** Reports the captures of a match of the expression. */
   visit(match: RegExpExecArray, visitor: CaptureVisitor<T>): void {
     const groups = this.#groups;
     for (let place = 0; place < groups.length; place++) {
@@ -65,7 +65,7 @@ export class CaptureReader<T> {
     }
   }
 
-  /** Tells the captures of the last round in which each took part. */
+  /** Reports the captures of the last round in which each took part. */
   #visitLast(text: string, captures: Captures, visitor: CaptureVisitor<T>): void {
     const last = new Map<T, string>();
     const expression = captures.expression(text);

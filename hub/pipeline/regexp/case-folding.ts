@@ -1,7 +1,7 @@
 /**
- * Writes out the cases of letters where an expression ignores case. V8's groups `(?i:…)` ignore it only while V8 optimizes
- * expressions, which it stops doing in a thread that has compiled many; its flag `i` holds always, but for whole expressions:
- * `RubyRegexp` has it for those.
+ * Writes out the cases of letters where an expression ignores case. V8's groups `(?i:…)` ignore it only while V8
+ * optimizes expressions, which it stops doing in a thread that has compiled many; its flag `i` holds always, except for
+ * whole expressions: `RubyRegexp` has it for those.
  */
 
 /** Above this there are no letters with cases. */

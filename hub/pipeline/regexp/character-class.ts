@@ -49,7 +49,7 @@ export interface ClassText {
   readonly end: number;
 }
 
-/** Reads the class whose `[` stands at `at`. Throws RegexpFault. */
+/** Reads the class whose `[` is at `at`. Throws RegexpFault. */
 export function readClass(text: string, at: number): ClassText {
   const negated = text[at + 1] === "^";
   const reader = new ClassReader(text, at + (negated ? 2 : 1));
@@ -80,7 +80,7 @@ class ClassReader {
     this.at = at;
   }
 
-  /** Reads to the closing bracket; returns what stands inside. */
+  /** Reads to the closing bracket; returns what is inside. */
   read(): string {
     const text = this.#text;
     let source = "";
@@ -106,7 +106,7 @@ class ClassReader {
     if (posix !== null) {
       const [whole, caret = "", name = ""] = posix;
       const source = POSIX[name];
-      if (source === undefined || caret !== "") throw new RegexpFault(`${whole} is no class`);
+      if (source === undefined || caret !== "") throw new RegexpFault(`${whole} isn't a class`);
       this.at += whole.length;
       this.unicode ||= source.includes("\\p");
       return source;
@@ -145,7 +145,7 @@ class ClassReader {
     const character = this.#text[this.at]!;
     this.at++;
     if (character !== "-") return /[\^$.*+?()[\]{}|/]/.test(character) ? `\\${character}` : character;
-    // A hyphen that can't mean a range stands for itself, which the u flag wants said.
+    // A hyphen that can't mean a range stands for itself, which the u flag wants to be explicit.
     const before = this.#text[this.at - 2];
     const after = this.#text[this.at];
     const afterSet = /\\[dwshDWSH]$|:\]$/.test(this.#text.slice(Math.max(0, this.at - 3), this.at - 1));

@@ -15,7 +15,7 @@ const USUAL_BATCHES = 4;
 /** Share of the longest batch's duration that is remembered from one batch to the next. */
 const REMEMBERED = 0.9;
 
-/** An expression stays suspect for this long after it went astray last, and to the end of the batch at work. */
+/** An expression stays suspect for this long after it last ran away, and to the end of the current batch. */
 const SUSPICION_MS = 2_000;
 /** What a suspect expression gets for a text when its time is used up: many times what others take. */
 const LEAST_MS = 20;
@@ -25,10 +25,10 @@ const LEAST_SHARE = 0.02;
 const WORKED_SHARE = 0.5;
 /** So often is it begun at most where the processor was others'. */
 const ATTEMPTS = 4;
-/** Texts that are remembered as those that drive an expression astray. */
+/** Texts that are remembered as those on which an expression runs away. */
 const MAX_ASTRAY = 100;
 
-/** An expression that went astray lately. */
+/** An expression that ran away recently. */
 interface Suspect {
   /** What its options say, ms; 0: never. */
   readonly timeoutMs: number;
@@ -65,14 +65,14 @@ export class RegexpGuard {
     this.#onTimeout = onTimeout;
   }
 
-  /** Tells of a limit that `exec` or `run` will be called with, so that batches aren't longer; 0: there is none. */
+  /** Announces a limit that `exec` or `run` will be called with, so that batches aren't longer; 0: there is none. */
   expect(timeoutMs: number): void {
     if (timeoutMs > 0) this.#shortestMs = Math.min(this.#shortestMs, timeoutMs);
   }
 
   /**
-   * Returns what `batch` returns. It is done again, from the start, where an expression in it went astray or where it
-   * took unusually long; `leastMs` is what it is given at least.
+   * Returns what `batch` returns. It is done again, from the start, where an expression in it ran away or where it took
+   * unusually long; `leastMs` is what it is given at least.
    */
   runBatch<T>(batch: () => T, leastMs = this.#shortestMs): T {
     const startMs = performance.now();
@@ -97,9 +97,12 @@ export class RegexpGuard {
       return this.limited(batch, timeoutMs);
     } catch (error) {
       if (!(error instanceof RegexpTimeout)) throw error;
-      throw new Error(`a batch was stopped after ${timeoutMs} ms, and what filters keep was half changed`, {
-        cause: error,
-      });
+      throw new Error(
+        `a batch was stopped after ${timeoutMs} ms, and the state of filters was partly changed`,
+        {
+          cause: error,
+        },
+      );
     }
   }
 

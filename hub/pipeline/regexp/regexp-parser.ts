@@ -66,7 +66,7 @@ class RegexpParser {
 
   /** Reads up to the end or a closing parenthesis. */
   #choice(): RegexpNode {
-    if (++this.#depth > MAX_DEPTH) throw new RegexpFault(`more than ${MAX_DEPTH} groups within each other`);
+    if (++this.#depth > MAX_DEPTH) throw new RegexpFault(`more than ${MAX_DEPTH} nested groups`);
     const extended = this.#extended;
     const options = [this.#sequence()];
     while (this.#text[this.#at] === "|") {

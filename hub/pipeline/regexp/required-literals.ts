@@ -5,7 +5,7 @@ import type { RegexpNode } from "./regexp-tree.ts";
 /** Looking for more of them costs lines that match more than it saves with those that don't. */
 const MAX_LITERALS = 6;
 
-/** A piece of what a match consists of: a character that must stand there, or something unknown. */
+/** A piece of what a match consists of: a character that must occur there, or something unknown. */
 type Piece = string | undefined;
 
 /** Returns texts that are in every match, one after another, in this order. */
@@ -19,7 +19,7 @@ export function requiredLiterals(tree: RegexpNode): readonly string[] {
       literal += piece;
       continue;
     }
-    // A single blank stands in nearly every line.
+    // Nearly every line has a single blank.
     if (literal !== "" && literal !== " ") literals.push(literal);
     literal = "";
   }
@@ -85,7 +85,7 @@ function addPieces(node: RegexpNode, pieces: Piece[]): void {
     case "lineEnd":
       return;
     case "special":
-      // A look-around takes no characters; what stands under a modifier may be in another case.
+      // A look-around takes no characters; what is under a modifier may be in another case.
       if (node.opening.endsWith(":")) pieces.push(undefined);
       return;
     default:

@@ -28,7 +28,7 @@ const LINE_END = "\ufdd1";
 const NOT_ASCII = /[^\0-\x7f]/;
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** Ruby's `\w` is ASCII's, its `\b` isn't: a letter of any alphabet, a mark or a number beside another is no border. */
+/** Ruby's `\w` is ASCII's, its `\b` isn't: a letter of any alphabet, a mark or a number beside another isn't a border. */
 const WORD = "[\\p{L}\\p{M}\\p{N}\\p{Pc}]";
 const BORDERS: Readonly<Record<string, string>> = {
   "\\b": `(?:(?<=${WORD})(?!${WORD})|(?<!${WORD})(?=${WORD}))`,
@@ -310,6 +310,7 @@ function withoutCaptures(node: RegexpNode): RegexpNode {
 }
 
 function ofManyLines(marked: string): string {
-  // With the flag u the engine finds no character behind or before the middle of a pair of surrogates, where it looks too.
+  // With the flag u the engine finds no character after or before the middle of a pair of surrogates, where it looks
+  // too.
   return marked.replaceAll(LINE_START, "(?:^|(?<=\\n))").replaceAll(LINE_END, "(?:$|(?=\\n))");
 }

@@ -1,5 +1,5 @@
 /**
- * Joins the options of a choice that begin alike, `foo|fob` to `fo(?:o|b)`. V8 does so itself for letters, but not for sets as
+ * Joins alternatives that begin alike, `foo|fob` to `fo(?:o|b)`. V8 does so itself for letters, but not for sets as
  * `[fF]`, of which it tries each at every character.
  */
 

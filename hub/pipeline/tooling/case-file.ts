@@ -12,7 +12,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 import { type EventJson, simulate } from "./simulate.ts";
 
-/** What became of one case. */
+/** The result of one case. */
 export interface CaseResult {
   readonly name: string;
   /** Differences, one a line; empty: as expected. */
@@ -25,7 +25,7 @@ interface Case {
   readonly samples: readonly EventJson[];
   readonly expected: readonly EventJson[];
   readonly ignore: readonly string[];
-  /** Where the expectation stands in the document. */
+  /** The position of the expectation in the document. */
   readonly node: YAMLMap;
 }
 
@@ -83,7 +83,7 @@ export class CaseFile {
     const ignore = texts(content["ignore"]);
     return list.map((entry: unknown, place) => {
       const node = this.#document.getIn([key, place]);
-      if (!isRecord(entry) || !isMap(node)) throw this.#fault(`case ${place + 1} is no table`);
+      if (!isRecord(entry) || !isMap(node)) throw this.#fault(`case ${place + 1} isn't a table`);
       if (entry["input"] === undefined) throw this.#fault(`case ${place + 1} needs an "input"`);
       const name = entry["name"] ?? entry["description"];
       return {

@@ -14,7 +14,7 @@ export interface GrokQuestion {
 
 export interface GrokAnswer {
   readonly matched: boolean;
-  /** Place of the match in the text, or of what the longest beginning matched; UTF-16 units. */
+  /** Offset of the match in the text, or of what the longest beginning matched; UTF-16 units. */
   readonly start: number;
   readonly end: number;
   readonly fields: readonly { readonly name: string; readonly value: string }[];
@@ -59,7 +59,7 @@ export function debugGrok({ pattern, text, definitions, ecs }: GrokQuestion): Gr
       const answer = tryOut(pattern.slice(0, cut));
       if (answer !== undefined) return answer;
     } catch {
-      // Cut within a group: this is no expression.
+      // Cut within a group: this isn't an expression.
     }
   }
   return { matched: false, start: 0, end: 0, fields: [], matchedPattern: "", failedPattern: pattern };

@@ -111,7 +111,10 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** Returns the rows of all plugins; options that all plugins of a kind have stand once, plugins that aren't here by name. */
+/**
+ * Returns the rows of all plugins; options that all plugins of a kind have are listed once, plugins that aren't here by
+ * name.
+ */
 export async function pipelineCompatibility(): Promise<CompatibilityRow[]> {
   const kinds = await pluginKinds();
   return kinds.flatMap(({ kind, plugins, common }) => [

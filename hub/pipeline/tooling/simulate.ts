@@ -42,7 +42,7 @@ export interface SimulatedEvent {
   readonly outputs: readonly SimulatedOutput[];
 }
 
-/** What became of one sample. */
+/** The result of one sample. */
 export interface Simulation {
   readonly input: EventJson;
   /** In the order in which they were done; empty unless asked for. */
@@ -211,7 +211,7 @@ export async function inspectPipeline(
   return compilePipeline(sources, options).diagnostics;
 }
 
-/** What became of the samples. */
+/** The results of the samples. */
 export interface SampleRun {
   /** Each event as a line of JSON, `@metadata` included where there is any. */
   readonly text: string;

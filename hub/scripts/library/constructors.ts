@@ -20,7 +20,7 @@ const list: Static = ([from], context) => (isNumber(from) ? [] : [...membersIn(f
 const map: Static = ([from]) => new Map(isNumber(from) ? [] : entriesIn(from));
 const set: Static = ([from], context) => new Set(isNumber(from) ? [] : membersIn(from, context));
 
-/** Members are compared when they get their place, so that each costs a step. */
+/** Members are compared when they are inserted, so that each costs a step. */
 const sortedMap: Static = ([from], context) => {
   if (isOrder(from)) return new SortedMap(orderOf(from));
   const entries = entriesIn(from);

@@ -43,7 +43,7 @@ export function charge(self: unknown, name: string, values: readonly unknown[], 
   }
 }
 
-/** The engine compares a long text that is sought again at each place. */
+/** The engine compares a long text that is searched again at each offset. */
 function textCost(text: string, sought: unknown): number {
   const times = typeof sought === "string" ? 1 + Math.floor(sought.length / SOUGHT_A_STEP) : 1;
   return Math.floor(text.length / CHARS_A_STEP) * times;

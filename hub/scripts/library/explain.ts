@@ -16,7 +16,7 @@ const PACKAGES: readonly (readonly [prefix: string, names: RegExp])[] = [
   ["org.elasticsearch.search.lookup.", /^LeafDocLookup$/],
 ];
 
-/** What the error of an explained value says of it besides its place. */
+/** What the error of an explained value says of it besides its position. */
 export class Explanation extends ScriptLimit {
   override readonly details: Readonly<Record<string, string>>;
 

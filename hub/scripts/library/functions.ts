@@ -54,7 +54,7 @@ export const FUNCTION_METHODS: ReadonlyMap<string, Method> = new Map<string, Met
 
 const comparing: Static = ([keyOf, order]) => new Callable(byKey(keyOf, order));
 
-/** null stands before (-1) or behind (1) all else. */
+/** null sorts before (-1) or after (1) all other values. */
 function withNulls(order: unknown, sign: number): Callable {
   const compared = orderOf(order);
   return new Callable((a, b) => {

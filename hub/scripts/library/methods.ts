@@ -114,7 +114,7 @@ function methodsOf(value: unknown): Methods {
   throw new ScriptException("IllegalArgumentException", `[${typeOf(value)}] has no methods`);
 }
 
-/** Returns what reads a field of a value that is no map: `length` of arrays, or getName() and isName(). */
+/** Returns what reads a field of a value that isn't a map: `length` of arrays, or getName() and isName(). */
 export function fieldReader(value: unknown, name: string): Method | undefined {
   if (Array.isArray(value) && name === "length") return (self: readonly unknown[]) => self.length;
   if (value instanceof Callable) return undefined;

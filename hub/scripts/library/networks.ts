@@ -28,7 +28,7 @@ export class Cidr extends ScriptObject {
   }
 }
 
-/** Throws IllegalArgumentException for what is no address. */
+/** Throws IllegalArgumentException for what isn't an address. */
 function familyOf(address: string): "ipv4" | "ipv6" {
   const version = isIP(address);
   if (version === 0)

@@ -51,7 +51,7 @@ export function parseWhole(text: unknown, radix: unknown, bits: 32 | 64): number
   return whole(parsed);
 }
 
-/** The marks of a radix in `decode`, behind the sign. */
+/** The marks of a radix in `decode`, after the sign. */
 const RADIX_MARK = /^([+-]?)(?:0[xX]|#|0(?=.))/;
 
 /** Integer.decode, Long.decode: "0x1f", "#1f" and "017" name their radix. Throws NumberFormatException. */

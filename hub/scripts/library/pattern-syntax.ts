@@ -22,7 +22,7 @@ const CLASSES: Readonly<Record<string, string>> = {
 const MAX_REPEATS = 16;
 /** Characters of repeated parts that one expression may write out: the engine has a state for each. */
 const MAX_WRITTEN_OUT = 16_000;
-/** Escapes of more than one character behind the backslash; both halves of one beyond U+FFFF together. */
+/** Escapes of more than one character after the backslash; both halves of one beyond U+FFFF together. */
 const LONG_ESCAPE =
   /\\(?:u[Dd][89ABab][\dA-Fa-f]{2}\\u[Dd][C-Fc-f][\dA-Fa-f]{2}|x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|c[A-Za-z])/y;
 const TWO_HALVES = /[\udc00-\udfff]$|^\\u\w{4}\\u/;
@@ -84,7 +84,7 @@ export function translated(source: string, ignoresCase: boolean): string {
   return text;
 }
 
-/** `{least,most}`; `mark`: "?" behind it, which takes as few as possible. */
+/** `{least,most}`; `mark`: "?" after it, which takes as few as possible. */
 interface Repetition {
   readonly least: number;
   readonly most: number;
@@ -93,7 +93,7 @@ interface Repetition {
   readonly length: number;
 }
 
-/** Returns the repetition at a place where the engine refuses it, else undefined. */
+/** Returns the repetition at an offset where the engine refuses it, else undefined. */
 function repetitionAt(source: string, at: number): Repetition | undefined {
   REPETITION.lastIndex = at;
   const [all, low, comma, high = "", mark = ""] = REPETITION.exec(source) ?? [];

@@ -37,7 +37,7 @@ export class Pattern extends ScriptObject {
   /** Matches whole texts. */
   readonly whole: RegExp;
 
-  /** `given`: flags as scripts write them behind a literal. Throws IllegalArgumentException. */
+  /** `given`: flags as scripts write them after a literal. Throws IllegalArgumentException. */
   constructor(source: string, given: string) {
     super();
     this.source = source;

@@ -39,7 +39,7 @@ function parseJson(given: unknown, context: CallContext): unknown {
   } catch {
     // As below.
   }
-  throw new ScriptException("IllegalArgumentException", `the value is no JSON, or nests ${MAX_NESTING} deep`);
+  throw new ScriptException("IllegalArgumentException", `the value isn't JSON, or nests ${MAX_NESTING} deep`);
 }
 
 /** Adds the members of the object that a field of `map` holds as JSON to the map. Throws IllegalArgumentException. */

@@ -22,8 +22,8 @@ function placeOf(sorted: readonly unknown[], key: unknown, order: Order): number
 }
 
 /**
- * Spends what it costs to put a new key in its place among the members of a sorted collection: the key is compared with some
- * of them, each of which may be as long. Nothing for other collections.
+ * Spends the cost of inserting a new key among the members of a sorted collection: the key is compared with some of
+ * them, each of which may be as long. Nothing for other collections.
  */
 export function chargePlace(collection: object, key: unknown, context: CallContext): void {
   if (!(collection instanceof SortedMap || collection instanceof SortedSet) || collection.has(key)) return;

@@ -74,7 +74,7 @@ const OPTIONAL_METHODS: Methods = new Map<string, Method>(
   }),
 );
 
-/** Members on their way through functions. */
+/** Members that pass through functions. */
 export class Stream extends ScriptObject {
   readonly type = "Stream";
   readonly methods = STREAM_METHODS;

@@ -139,7 +139,7 @@ function compileBinary(
   });
 }
 
-/** Returns what computes with numbers of known types where values alone would tell too little. */
+/** Returns what computes with numbers of known types where the values alone aren't enough. */
 function operationOn(
   operator: BinaryOperator,
   type: WholeType | undefined,

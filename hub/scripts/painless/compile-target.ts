@@ -79,7 +79,7 @@ function member(value: unknown, name: string, frame: Frame): unknown {
 }
 
 function element(value: unknown, index: unknown, frame: Frame): unknown {
-  // An index that is no number or text is printed.
+  // An index that isn't a number or text is printed.
   if (typeof index === "object") weigh(index, frame.budget);
   if (Array.isArray(value)) return fromJson(value[positionIn(value, index)]) ?? null;
   if (value instanceof ScriptObject) {

@@ -7,7 +7,7 @@ import type { Expression, Target } from "./syntax.ts";
 import type { TokenReader } from "./token-reader.ts";
 import { isCast, readType } from "./type-parser.ts";
 
-/** Binary operators by how tightly they bind; `instanceof` stands between equality and comparison. */
+/** Binary operators by how tightly they bind; `instanceof` is between equality and comparison. */
 const PRECEDENCE: ReadonlyMap<string, number> = new Map(
   [
     ["||"],

@@ -114,7 +114,7 @@ function nextToken(source: string, at: number, last: Token | undefined): { token
     pattern.lastIndex = at;
     return pattern.exec(source);
   };
-  // Behind a point a number is the index of a list ("ctx.list.0"), and it ends at the next point.
+  // After a point a number is the index of a list ("ctx.list.0"), and it ends at the next point.
   if (last?.text === "." && last.kind === "operator") {
     const index = /\d+/y;
     const found = take(index);

@@ -48,7 +48,7 @@ export class Budget implements CallContext {
 /** Variables of one call of a function, a lambda or the script itself. */
 export interface Frame {
   readonly slots: unknown[];
-  /** Of the function that a lambda stands in. */
+  /** Of the function that contains a lambda. */
   readonly parent: Frame | undefined;
   readonly budget: Budget;
   /** Functions of the script by their number. */

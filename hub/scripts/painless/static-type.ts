@@ -27,8 +27,8 @@ const types = new WeakMap<Expression, WholeType | "other">();
 const constants = new WeakMap<Expression, number | "other">();
 
 /**
- * Returns the type of an expression's whole number; undefined where it may have another type. `find`: the variables where
- * the expression stands.
+ * Returns the type of an expression's whole number; undefined where it may have another type. `find`: the variables in
+ * scope of the expression.
  */
 export function wholeType(expression: Expression, find: FindType): WholeType | undefined {
   let type = types.get(expression);

@@ -1,6 +1,6 @@
 /**
- * Reads names of types, and tells casts and declarations from expressions. Scripts may name the listed types; all
- * others are refused when a script is compiled.
+ * Reads names of types, and distinguishes casts and declarations from expressions. Scripts may name the listed types;
+ * all others are refused when a script is compiled.
  */
 
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
@@ -61,7 +61,7 @@ export function isDeclaration(tokens: TokenReader): boolean {
   return length > 0 && tokens.peek(length).kind === "name";
 }
 
-/** Returns true where the present "(" opens a cast: a type stands in it alone, and an operand follows. */
+/** Returns true where the present "(" opens a cast: it contains only a type, and an operand follows. */
 export function isCast(tokens: TokenReader): boolean {
   const length = typeLength(tokens, 1);
   if (length === 0 || !isSymbol(tokens.peek(1 + length), ")")) return false;

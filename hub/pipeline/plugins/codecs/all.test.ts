@@ -161,7 +161,7 @@ test("csv names columns, takes them from the first line, converts, and writes wh
       '{"a":31,"b":2.5,"c":true,"d":"2024-01-05T00:00:00.000Z"}',
     ],
   );
-  assert.throws(() => make("csv", { convert: { a: "constructor" } }), /is no kind of value/);
+  assert.throws(() => make("csv", { convert: { a: "constructor" } }), /isn't a kind of value/);
   const unnamed = make("csv", { autodetect_column_names: true });
   assert.deepEqual(unnamed.decode(Buffer.from("n,a[\n1,2\n"), 0).map(fields), [
     { message: "1,2", tags: ["_csvparsefailure"] },
@@ -410,7 +410,7 @@ test("fluent reads the modes of messages, and writes what it reads", () => {
   );
   assert.match(JSON.stringify(events[4]!.fields["error"]), /input forward/);
   for (const repeat of [1, 3, 20, 4_000]) {
-    // Old senders write packed entries as a text, although times are no UTF-8.
+    // Old senders write packed entries as a text, although times aren't UTF-8.
     const entry = Buffer.concat([Buffer.from([0x92]), encode(time), encode({ n: 9, s: "ä".repeat(7) })]);
     const bytes = Buffer.concat(Array<Buffer>(repeat).fill(entry));
     const message = Buffer.concat([
@@ -546,7 +546,7 @@ test("cloudtrail keeps the records before damage and before the limit, and shows
   assert.equal(codec.decode(gzipSync(`{"Records":[${lists.repeat(10)}{}]}`), 0).length, 1);
 });
 
-test("edn reads every kind of value, and tags what is no table or nests too deep", () => {
+test("edn reads every kind of value, and tags what isn't a table or nests too deep", () => {
   const codec = make("edn");
   const text = String.raw`; a comment
     {:message "a \"q\" \u00e4\n", :app/level :warn "n" -12 :big 7N :huge 12345678901234567890N :ratio 1.5e1M :ok true, :none nil

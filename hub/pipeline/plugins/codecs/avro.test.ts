@@ -170,7 +170,7 @@ test("avro reads and writes points in time exactly, in every unit", (t) => {
   }
 });
 
-test("avro reads bytes that are no text in base64, and decimals as their text", (t) => {
+test("avro reads bytes that aren't text in base64, and decimals as their text", (t) => {
   const decimal = { logicalType: "decimal", precision: 6, scale: 2 };
   const codec = make(t, {
     type: "record",
@@ -221,7 +221,7 @@ test("avro tags what isn't of the schema, and takes no message for more than it 
     [codec, Buffer.concat([bytes, Buffer.alloc(1)]), /bytes follow/],
     [codec, Buffer.alloc(12, 0xff), /64 bits/],
     [nothing, Buffer.from([0xfe, 0xff, 0xff, 0xff, 0x0f, 0]), /more than 1000000 values/],
-    [make(t, list), Buffer.alloc(900_000, 2), /more than 64 records/],
+    [make(t, list), Buffer.alloc(900_000, 2), /more than 64 nested records/],
   ] as const) {
     const [event] = each.decode(payload, 0);
     assert.deepEqual(event!.fields["tags"], ["_avroparsefailure"]);

@@ -21,7 +21,7 @@ type Framing = "auto" | "plain" | "registry";
 export const avroCodec = defineCodec({
   name: "avro",
   description:
-    "Avro records by the schema of a file, one a payload; bytes that are no text are read in base64, decimals as text",
+    "Avro records by the schema of a file, one a payload; bytes that aren't text are read in base64, decimals as text",
   options: options({
     schema_uri: text("file of the schema, JSON"),
     encoding: oneOf(
@@ -77,7 +77,7 @@ function readSchema(uri: string): AvroType {
 /** What serializers of a schema registry write before a record: a zero, and the number of its schema. Bytes. */
 const REGISTRY_HEAD = 5;
 
-/** Reads a record behind what stands before it. Throws RangeError. */
+/** Reads a record after what precedes it. Throws RangeError. */
 function readFramed(
   type: AvroType,
   bytes: Buffer,
@@ -86,7 +86,7 @@ function readFramed(
   const mayHaveHead = bytes[0] === 0 && bytes.length >= REGISTRY_HEAD;
   const body = bytes.subarray(REGISTRY_HEAD);
   if (framing === "registry") {
-    if (!mayHaveHead) throw new RangeError("the record has no head of a schema registry before it");
+    if (!mayHaveHead) throw new RangeError("the record lacks the header of a schema registry");
     return { record: readRecord(type, body), isAmbiguous: false };
   }
   if (framing === "plain" || !mayHaveHead) return { record: readRecord(type, bytes), isAmbiguous: false };
@@ -108,8 +108,8 @@ function tryRecord(type: AvroType, bytes: Buffer): JsonObject | undefined {
 function readRecord(type: AvroType, bytes: Buffer): JsonObject {
   const reader = new AvroReader(bytes);
   const record = type.read(reader);
-  if (!reader.isAtEnd) throw new RangeError("bytes follow the record: it is of another schema");
-  if (!isHash(record)) throw new RangeError("the schema is no record's");
+  if (!reader.isAtEnd) throw new RangeError("bytes follow the record: it has another schema");
+  if (!isHash(record)) throw new RangeError("the schema isn't that of a record");
   return record;
 }
 

@@ -139,7 +139,7 @@ class CefCodec implements Codec {
     return event;
   }
 
-  /** Returns false also where keys are no names of fields, or are in each other's way. */
+  /** Returns false also where keys aren't names of fields, or are in each other's way. */
   #isRead(event: Event, line: string): boolean {
     try {
       return this.#read(event, line.startsWith('"') ? line.slice(1, -1) : line);

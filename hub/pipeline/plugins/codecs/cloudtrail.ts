@@ -68,7 +68,7 @@ function* recordsOf(text: string): Generator<JsonObject, void> {
     if (end - at > MAX_RECORD_CHARS)
       throw new RangeError(`a record has more than ${MAX_RECORD_CHARS} letters`);
     const record = parseEventObject(text.slice(at, end));
-    if (record === undefined) throw new RangeError("a record is no JSON");
+    if (record === undefined) throw new RangeError("a record isn't JSON");
     yield record;
     at = end;
   }
@@ -92,7 +92,7 @@ function hasManyValues(text: string): boolean {
 /** Longest record: services write 256 KiB at most. */
 const MAX_RECORD_CHARS = 1024 * 1024;
 
-/** Returns the offset behind the table that begins at `from`; -1: it has no end. */
+/** Returns the offset after the table that begins at `from`; -1: it has no end. */
 function endOfTable(text: string, from: number): number {
   let depth = 0;
   for (let at = from; ; ) {
@@ -107,7 +107,7 @@ function endOfTable(text: string, from: number): number {
   }
 }
 
-/** Returns the offset behind the string whose letters begin at `from`; -1: it has no end. */
+/** Returns the offset after the string whose letters begin at `from`; -1: it has no end. */
 function endOfString(text: string, from: number): number {
   for (let at = from; ; at = STRING_END.lastIndex + 1) {
     STRING_END.lastIndex = at;

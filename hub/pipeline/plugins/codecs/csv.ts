@@ -121,7 +121,7 @@ function converter(kind: string): CsvConversion {
   if (convert === undefined)
     throw new AppError(
       "settings_invalid",
-      `"${kind}" is no kind of value; kinds are: ${[...csvConversions.keys()].join(", ")}`,
+      `"${kind}" isn't a kind of value; kinds are: ${[...csvConversions.keys()].join(", ")}`,
     );
   return convert;
 }

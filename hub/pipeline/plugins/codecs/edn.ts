@@ -41,7 +41,7 @@ function ednReader(target: string | undefined, end: string): Codec {
       const message = decodeText(payload);
       try {
         const tables = readEdn(message);
-        if (tables.length === 0 || !tables.every(isHash)) throw new RangeError("it is no table");
+        if (tables.length === 0 || !tables.every(isHash)) throw new RangeError("it isn't a table");
         return tables.map((table) => {
           const event = new Event(into === undefined ? table : {}, timeMs);
           if (into !== undefined) event.set(into, table);

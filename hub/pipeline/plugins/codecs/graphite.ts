@@ -101,11 +101,11 @@ class MetricWriter {
   }
 }
 
-/** Carbon reads floats; what is no number, or one that no float holds, is 0. */
+/** Carbon reads floats; what isn't a number, or one that no float holds, is 0. */
 function decimalText(value: string): string {
   const number = Number(toFloat(value)) || 0;
   if (!Number.isFinite(number)) return "0.0";
-  // From 1e21 on a whole number has an exponent, behind which no fraction may stand.
+  // From 1e21 on a whole number has an exponent, after which no fraction may follow.
   return Number.isInteger(number) && Math.abs(number) < 1e21 ? `${number}.0` : String(number);
 }
 

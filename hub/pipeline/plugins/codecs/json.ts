@@ -9,7 +9,7 @@ import { number, optional, options, text } from "#proto/kit/options.ts";
 import { splitPayload } from "./line.ts";
 import { charsetOption, plainCodec, toUtf8 } from "./plain.ts";
 
-/** Tag of events whose payload is no JSON; it is their message then. */
+/** Tag of events whose payload isn't JSON; it is their message then. */
 const FAILURE_TAG = "_jsonparsefailure";
 
 const COMMON = {

@@ -54,7 +54,7 @@ export const msgpackCodec = defineCodec({
  * that a number can't hold as text. Throws RangeError for values nested too deep.
  */
 function plainValue(value: unknown, depth: number): unknown {
-  if (depth > MAX_DEPTH) throw new RangeError("values are nested too deep");
+  if (depth > MAX_DEPTH) throw new RangeError("values are nested too deeply");
   if (typeof value === "bigint") {
     const number = Number(value);
     return Number.isSafeInteger(number) ? number : value.toString();

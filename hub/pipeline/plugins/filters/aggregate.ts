@@ -13,7 +13,7 @@ import { Type } from "#proto/kit/schema.ts";
 const EXCEPTION_TAG = "_aggregateexception";
 const TIMEOUT_TAG = "_aggregatetimeout";
 
-/** Without a limit a task that never ends would keep the log from being let go of. s */
+/** Without a limit a task that never ends would keep the log from being purged. s */
 const DEFAULT_TIMEOUT_S = 1800;
 
 /** Longest that one call of the code may take, and the memory that all maps of a pipeline have. */
@@ -261,7 +261,7 @@ interface Task {
   readonly id: string;
   /** Key of the map in the sandbox. */
   readonly map: string;
-  /** Place of the first event. */
+  /** Position of the first event. */
   readonly place: number;
   /** Time of the first and of the last event, by the clock or by a field. ms */
   readonly startedMs: number;
@@ -317,7 +317,7 @@ class Tasks {
     return [...this.#tasks.values()];
   }
 
-  /** Returns the smallest place that a task still needs. */
+  /** Returns the smallest position that a task still needs. */
   heldFrom(): number | undefined {
     let smallest: number | undefined;
     for (const { place } of this.#tasks.values())

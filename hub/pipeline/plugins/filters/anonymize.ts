@@ -19,7 +19,7 @@ export const anonymizeFilter = defineFilter({
       description: "key of the hash (HMAC); for IPV4_NETWORK the length of the prefix, bits",
     }),
     algorithm: oneOf(ALGORITHMS, "kind of hash", "SHA1"),
-    tag_on_failure: list("tags of events with a value that is no address; the value is removed", [
+    tag_on_failure: list("tags of events with a value that isn't an address; the value is removed", [
       "_anonymizefailure",
     ]),
   }),

@@ -5,7 +5,7 @@ import { parseJson } from "#proto/codec/json.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { list, oneOf, optional, options, text } from "#proto/kit/options.ts";
 
-/** The power of 1024 or 1000 of a prefix is its place here. */
+/** The power of 1024 or 1000 of a prefix is its index here. */
 const PREFIXES = ["", "k", "m", "g", "t", "p", "e"];
 
 export const bytesFilter = defineFilter({
@@ -16,7 +16,7 @@ export const bytesFilter = defineFilter({
     target: optional(text("field for the number of bytes; default: the source")),
     conversion_method: oneOf(["binary", "metric"], "binary: 1 kB is 1024 bytes; metric: 1000", "binary"),
     decimal_separator: oneOf([".", ","], "decimal separator; others between digits are passed over", "."),
-    tag_on_failure: list("tags of events whose field is no size", ["_bytesparsefailure"]),
+    tag_on_failure: list("tags of events whose field isn't a size", ["_bytesparsefailure"]),
   }),
   create({ source, target, conversion_method, decimal_separator, tag_on_failure }) {
     const from = fieldReference(source);

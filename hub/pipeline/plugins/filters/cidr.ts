@@ -85,7 +85,7 @@ function networkLists(
   const constant = values.network.filter((_, index) => formats[index]!.isConstant);
   for (const network of constant.flatMap((each) => each.split(","))) {
     if (!isNetwork(network))
-      report("error", "network", `"${network}" is no network`, "write 192.0.2.0/24 or 2001:db8::/32");
+      report("error", "network", `"${network}" isn't a network`, "write 192.0.2.0/24 or 2001:db8::/32");
   }
   const fixed = blockList(constant);
   const changing = formats.filter((format) => !format.isConstant);
@@ -103,7 +103,7 @@ function cached(cache: Map<string, BlockList>, network: string): BlockList {
   return found;
 }
 
-/** Returns the networks compiled; texts that are no network are left out. */
+/** Returns the networks compiled; texts that aren't a network are left out. */
 function blockList(networks: readonly string[]): BlockList {
   const blocks = new BlockList();
   for (const each of networks.flatMap((list) => list.split(","))) {

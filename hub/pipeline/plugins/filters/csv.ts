@@ -44,7 +44,7 @@ class CsvFilter implements Filter {
   readonly #root: string;
   readonly #converters: ReadonlyMap<string, CsvConversion>;
   #columns: readonly string[];
-  /** Place of the event that named the columns: its batch may be done again. */
+  /** Position of the event that named the columns: its batch may be done again. */
   #namedAt = Number.NaN;
 
   constructor(values: Values, { report, place }: FilterContext) {
@@ -123,7 +123,7 @@ function convertersOf(kinds: Values["convert"], report: FilterContext["report"])
       report(
         "error",
         "convert",
-        `"${kind}" is no kind of value`,
+        `"${kind}" isn't a kind of value`,
         `kinds are: ${[...csvConversions.keys()].join(", ")}`,
       );
   }

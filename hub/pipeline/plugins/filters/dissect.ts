@@ -20,7 +20,7 @@ export const dissectFilter = defineFilter({
     const steps = Object.entries(mapping).flatMap(([field, text]) => compile(field, text, report));
     const conversions = Object.entries(convert_datatype).map(([field, kind]) => {
       if (kind !== "int" && kind !== "float")
-        report("error", "convert_datatype", `"${kind}" is no kind`, "write int or float");
+        report("error", "convert_datatype", `"${kind}" isn't a kind`, "write int or float");
       return { field, reference: fieldReference(field), kind };
     });
     return {

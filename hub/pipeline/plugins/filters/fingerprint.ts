@@ -61,7 +61,7 @@ export const fingerprintFilter = defineFilter({
         }
         if (values.concatenate_all_fields || values.concatenate_sources) {
           const named = sorted.map((name): Named => [name, event.get(fieldReference(name))]);
-          // Names of an event's fields are no references: they may have brackets.
+          // Names of an event's fields aren't references: they may have brackets.
           const all = values.concatenate_all_fields ? inOrder(event.fields) : named;
           event.set(target, digest(`|${joined(all)}|`));
           return true;

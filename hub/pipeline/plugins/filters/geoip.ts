@@ -50,7 +50,7 @@ const FIELDS: readonly Field[] = [
     ecs: "[geo][country_iso_code]",
     read: (r) => at(r, "country", "iso_code"),
   },
-  // The databases have no code of three letters any more; the one of two stands there too.
+  // The databases have no code of three letters any more; the code of two letters is given there too.
   { name: "country_code3", legacy: "[country_code3]", ecs: "", read: (r) => at(r, "country", "iso_code") },
   {
     name: "region_name",
@@ -169,7 +169,7 @@ function targetOf(source: string, target: string | undefined, { ecs, report }: F
       "error",
       "source",
       "with ECS the result needs a target",
-      `source is no [ip] of an object; write: target => "source"`,
+      `source isn't a [ip] of an object; write: target => "source"`,
     );
   return parent ?? "[geoip]";
 }
@@ -208,7 +208,7 @@ function wantedFields(names: readonly string[] | undefined, { report }: FilterCo
     report(
       "error",
       "fields",
-      `"${name}" is no field of a place`,
+      `"${name}" isn't a field of a place`,
       `fields are: ip, ${FIELDS.map((f) => f.name).join(", ")}`,
     );
   }

@@ -121,7 +121,7 @@ class Attempt {
     return match;
   }
 
-  /** A capture that took no part in the match is a field without a value; it doesn't refuse what stands in its way. */
+  /** A capture that took no part in the match is a field without a value; it doesn't refuse what is in its way. */
   #keepAbsent(targets: readonly CaptureTarget[]): void {
     for (const { reference } of targets) if (!this.#event.has(reference)) this.#event.trySet(reference, null);
   }
@@ -143,7 +143,7 @@ const CONVERSIONS = {
 };
 
 /**
- * Behind a text that didn't match this many are looked at first; where all match, that would cost more than it saves.
+ * After a text that didn't match this many are examined first; where all match, that would cost more than it saves.
  */
 const WARY = 32;
 
@@ -168,7 +168,7 @@ class GrokMatcher {
     this.#targetOf = targetOf;
   }
 
-  /** Compiles it now. Throws RegexpFault, also if a capture's name is no field. */
+  /** Compiles it now. Throws RegexpFault, also if a capture's name isn't a field. */
   prepare(): void {
     this.#captures ??= new CaptureReader(this.#compiled(), this.#targetOf);
   }
@@ -188,7 +188,7 @@ class GrokMatcher {
     return this.#compiled().expression(subject);
   }
 
-  /** Hears whether a text matched. */
+  /** Called with whether a text matched. */
   tried(matched: boolean): void {
     if (!matched) this.#wary = WARY;
     else if (this.#wary > 0) this.#wary--;

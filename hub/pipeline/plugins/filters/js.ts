@@ -1,4 +1,4 @@
-/** Filter js: people's own code, apart from the hub, bounded in time and memory. */
+/** Filter js: users' own code, isolated from the hub, bounded in time and memory. */
 
 import { readFileSync } from "node:fs";
 import type { Static } from "typebox";

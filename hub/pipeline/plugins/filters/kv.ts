@@ -94,7 +94,7 @@ function store(event: Event, target: FieldReference | undefined, found: Map<stri
   for (const [key, value] of found) event.set(keyReference(key), value);
 }
 
-/** A key with brackets that is no reference stands for itself, brackets made underscores. */
+/** A key with brackets that isn't a reference stands for itself, brackets made underscores. */
 function keyReference(key: string): FieldReference {
   try {
     return fieldReference(key);
@@ -238,14 +238,16 @@ function separator(
   }
 }
 
-/** As upstream the characters stand in a class, where people write \t and the like; `start` is "^" for all others. */
+/**
+ * As upstream the characters are put into a class, where people write \t and the like; `start` is "^" for all others.
+ */
 function characterClass(characters: string, start = ""): string {
   return translateRubyRegexp(`[${start}${characters.replaceAll("[", "\\[")}]`).source;
 }
 
 /**
- * Returns the sources of a key and of the rest of a pair: what splits, a value, then the end of the pair, which it consumes so
- * that the next key begins behind it. Groups: the key, then one for each kind of value.
+ * Returns the sources of a key and of the rest of a pair: what splits, a value, then the end of the pair, which it
+ * consumes so that the next key begins after it. Groups: the key, then one for each kind of value.
  */
 function pairSources(field: string, value: string, options: KeyValueOptions): [key: string, rest: string] {
   const { field_split, value_split, field_split_pattern, value_split_pattern } = options;

@@ -97,7 +97,7 @@ test("a faulty geoip database is reported when the pipeline is compiled", () => 
   for (const [options, message] of [
     ['database => "none.mmdb"', /none\.mmdb isn't there/],
     ['database => "hosts"', /hosts is invalid or damaged/],
-    [`database => "${database}" fields => ["town"]`, /"town" is no field of a place/],
+    [`database => "${database}" fields => ["town"]`, /"town" isn't a field of a place/],
     [`database => "${database}" ecs_compatibility => v8`, /needs a target/],
   ] as const) {
     assert.match(compile(`geoip { source => "a" ${options} }`).diagnostics[0]?.message ?? "", message);

@@ -72,7 +72,7 @@ function valueRule(nameOf: Format, test: Test, keeps: boolean): ValueRule {
   return (event, fields) => {
     const name = nameOf(event);
     const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    // Upstream a value that counts as false is no value.
+    // Upstream a value that counts as false isn't a value.
     if (value === undefined || value === null || value === false || name === "@timestamp") return undefined;
     const stays = (each: unknown): boolean => test(event, valueText(each)) === keeps;
     if (!Array.isArray(value)) return stays(value) ? undefined : { name, value: undefined };

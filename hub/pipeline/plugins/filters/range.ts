@@ -63,7 +63,7 @@ function compileCheck(
     report(
       "error",
       "ranges",
-      `${JSON.stringify(action)} is no action`,
+      `${JSON.stringify(action)} isn't an action`,
       "write drop, tag:NAME or field:NAME:VALUE",
     );
   if (typeof name !== "string" || typeof least !== "number" || typeof most !== "number")

@@ -134,7 +134,7 @@ function compileRules(
   for (const name of kinds) {
     const kind: Kind | undefined = Object.hasOwn(KINDS, name) ? KINDS[name as KindName] : undefined;
     if (kind === undefined)
-      report("error", "kinds", `"${name}" is no kind of thing`, `kinds are: ${KIND_NAMES.join(", ")}`);
+      report("error", "kinds", `"${name}" isn't a kind of thing`, `kinds are: ${KIND_NAMES.join(", ")}`);
     else rules.push({ name, kind, own: false });
   }
   for (const [name, pattern] of Object.entries(patterns)) {

@@ -208,7 +208,7 @@ test("options that can't work are refused", () => {
     ['alter { coalesce => ["a"] }', /at least one value/],
     ['anonymize { fields => ["a"] key => "x" algorithm => IPV4_NETWORK }', /length of the prefix/],
     ['range { ranges => ["a", 1, 2] }', /in fours/],
-    ['range { ranges => ["a", 1, 2, "tag:a:b"] }', /is no action/],
+    ['range { ranges => ["a", 1, 2, "tag:a:b"] }', /isn't an action/],
     ['range { ranges => ["a", "b", 2, "drop"] }', /two numbers/],
     ["sleep { }", /needs a time/],
     ['cidr { address => ["a"] network => ["10.0.0.0/8"] network_path => "/x" }', /exclude each other/],
@@ -216,7 +216,7 @@ test("options that can't work are refused", () => {
     ['metrics { meter => ["a"] rates => [1, 2] }', /computed over 1, 5, 15/],
     [
       'xml { source => "a" target => "b" parse_options => "strict|invalid0" }',
-      /"INVALID0" is no parse option/,
+      /"INVALID0" isn't a parse option/,
     ],
   ] as const) {
     assert.match(faults(filter, false).join("\n"), message, filter);

@@ -25,7 +25,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   "join joins the lists in a list": [
     ['mutate { join => { "m" => "-" } }', { m: ["a", ["b", ["c"]], 1] }, { m: "a-b-c-1" }],
   ],
-  "merge makes a list of what is no object": [
+  "merge makes a list of what isn't an object": [
     ['mutate { merge => { "m" => "n" } }', { m: "a" }, { m: ["a"] }],
     ['mutate { merge => { "m" => "n" } }', {}, { m: [] }],
     ['mutate { merge => { "m" => "n" } }', { n: { a: 1 } }, { n: { a: 1 } }],
@@ -192,7 +192,7 @@ test("blanks inside a text cost no more than others where its ends are stripped"
   assert.ok(threadCpuMs() - startedMs < 500);
 });
 
-test("members that every object has are no kinds of values", () => {
+test("members that every object has aren't kinds of values", () => {
   for (const filter of [
     'csv { columns => ["m"] convert => { "m" => "constructor" } }',
     'mutate { convert => { "m" => "constructor" } }',

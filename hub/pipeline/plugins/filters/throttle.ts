@@ -7,7 +7,7 @@ import { Type } from "#proto/kit/schema.ts";
 
 /** Periods kept per key, for events that come out of order. */
 const PERIODS_PER_KEY = 16;
-/** Where an event's period is no number, or 0. */
+/** Where an event's period isn't a number, or 0. */
 const DEFAULT_PERIOD_S = 60;
 
 /** Events of one key. */

@@ -43,7 +43,7 @@ function decode(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, decode(item)]));
 }
 
-/** Bytes that are no UTF-8 become \\xHH. */
+/** Bytes that aren't UTF-8 become \\xHH. */
 function decodeRun(run: string): string {
   const bytes = Buffer.from(run.replaceAll("%", ""), "hex");
   if (isUtf8(bytes)) return bytes.toString();

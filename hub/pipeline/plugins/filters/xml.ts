@@ -19,7 +19,7 @@ const MAX_LENGTH = 8 * 1024 * 1024;
 /** Name of an element's text where it has other parts too. */
 const CONTENT = "content";
 
-/** What libxml2 knows; only RECOVER and what includes it tell apart what is read here. */
+/** The options of libxml2; only RECOVER and those that include it make a difference here. */
 const PARSE_OPTIONS =
   "STRICT RECOVER NOENT DTDLOAD DTDATTR DTDVALID NOERROR NOWARNING PEDANTIC NOBLANKS SAX1 XINCLUDE NONET NODICT NSCLEAN NOCDATA NOXINCNODE COMPACT OLD10 NOBASEFIX HUGE DEFAULTXML";
 const LENIENT = ["RECOVER", "DEFAULTXML"];
@@ -106,7 +106,7 @@ function isStrict(written: string | undefined, report: FilterContext["report"]):
   const known = PARSE_OPTIONS.split(" ");
   for (const name of names)
     if (name !== "" && !known.includes(name))
-      report("error", "parse_options", `"${name}" is no parse option`, `there are: ${known.join(", ")}`);
+      report("error", "parse_options", `"${name}" isn't a parse option`, `there are: ${known.join(", ")}`);
   return !names.some((name) => LENIENT.includes(name));
 }
 

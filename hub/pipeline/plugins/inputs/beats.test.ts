@@ -200,7 +200,7 @@ test("a window before one that can't be read is taken and acknowledged", async (
   assert.deepEqual(world.messages, ["a"]);
 });
 
-test("what is no lumberjack, or too long, ends the connection and is never acknowledged", async (t) => {
+test("what isn't lumberjack, or too long, ends the connection and is never acknowledged", async (t) => {
   for (const bytes of [
     Buffer.from("GET / HTTP/1.1\r\n"),
     frame("J", 1, 0x7fffffff),

@@ -44,7 +44,7 @@ export const deadLetterQueueInput = defineInput({
       report(
         "error",
         "start_timestamp",
-        `"${values.start_timestamp}" is no time`,
+        `"${values.start_timestamp}" isn't a time`,
         "write it as 2026-01-31T12:00:00Z",
       );
     return (context) => {

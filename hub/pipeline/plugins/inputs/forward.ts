@@ -196,7 +196,7 @@ class CountedChannel {
   readonly #key: string;
   #offset: number;
 
-  /** Without a place, the channel is a new one. */
+  /** Without a position, the channel is a new one. */
   constructor(context: InputContext, { key, offset }: ChunkPlace = { key: randomUUID(), offset: 0 }) {
     this.#channel = context.open({ key });
     this.#key = key;

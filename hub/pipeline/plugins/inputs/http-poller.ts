@@ -33,7 +33,7 @@ export const httpPollerInput = defineInput({
       if (user === undefined && password !== undefined)
         report("warning", "urls", `${name}: a password without a user isn't sent`, "give user too");
       if (!/^https?:\/\/[^/]/.test(url))
-        report("error", "urls", `${name}: "${url}" is no address of HTTP`, "write https://host/path");
+        report("error", "urls", `${name}: "${url}" isn't an address of HTTP`, "write https://host/path");
       else if (connection !== undefined && !isPrivateWay(url))
         report(
           "error",
@@ -143,7 +143,10 @@ class Poller implements Component {
     return { next, isRefused };
   }
 
-  /** A failure that continues is told as an event at the first, tenth, hundredth … time, so that it doesn't fill the index. */
+  /**
+   * A failure that continues is reported as an event at the first, tenth, hundredth … time, so that it doesn't fill the
+   * index.
+   */
   async #fail(request: SentRequest, reason: string, channel: InputChannel): Promise<void> {
     const { count } = this.#note(request.target, reason);
     this.#tellState();

@@ -208,7 +208,7 @@ test("otlp names the records that it leaves out, and takes the others", async (t
   const { status, text } = await send([record, 7, null]);
   assert.equal(status, 200);
   assert.deepEqual(JSON.parse(text), {
-    partialSuccess: { rejectedLogRecords: "2", errorMessage: "2 members of logRecords are no records" },
+    partialSuccess: { rejectedLogRecords: "2", errorMessage: "2 members of logRecords aren't records" },
   });
   assert.deepEqual(world.messages, ["one", "one"]);
 });
@@ -385,7 +385,7 @@ for (const [input, path, body] of [
   });
 }
 
-test("loki refuses for good what is no push, and tells a sender to come back while the log is away", async (t) => {
+test("loki refuses for good what isn't a push, and tells a sender to come back while the log is away", async (t) => {
   const { world, post } = await start(t, "loki");
   for (const body of ["{}", "nope", '{"streams":[{"stream":{}}]}', '{"streams":[{"values":[["1"]]}]}'])
     assert.equal((await post("/loki/api/v1/push", body, JSON_TYPE)).status, 400, body);

@@ -270,7 +270,7 @@ test("gelf says why a message can't be read, and reads those after it", () => {
   for (const [bytes, reason] of [
     [gzipSync(Buffer.alloc(5 * 1024 * 1024)), /more than 4194304 bytes/],
     [gzipSync('{"short_message":"a"}').subarray(0, 12), /damaged/],
-    [Buffer.from("[1]"), /no JSON object/],
+    [Buffer.from("[1]"), /isn't a JSON object/],
   ] as const) {
     const [event] = codec.decode(bytes, 0);
     assert.match(JSON.stringify(event!.fields["error"]), reason);
@@ -577,7 +577,7 @@ test("forward takes texts written as bytes, signs of life and entries packed by 
   const frames = Buffer.concat([zstdCompressSync(entry), zstdCompressSync(Buffer.concat([entry, entry]))]);
   socket.write(encode(["app", frames, { chunk: "c2", compressed: "zstd" }]));
   assert.deepEqual(decode(await received(socket)), { ack: "c2" });
-  // Packed entries that are written as a text, with a time that is no UTF-8.
+  // Packed entries that are written as a text, with a time that isn't UTF-8.
   const timed = Buffer.concat([Buffer.from([0x92, 0xcf, 0, 0, 0, 0, 0x71, 0x3f, 0xb3, 0xff]), record]);
   const head = Buffer.concat([Buffer.from([0x93]), encode("app"), Buffer.from([0xa0 + timed.length])]);
   socket.write(Buffer.concat([head, timed, encode({ chunk: "c2t" })]));
@@ -609,7 +609,7 @@ test("forward counts what entries unpack to, and refuses groups that share more 
   const bomb = gzipSync(Buffer.alloc(33 * 1024 * 1024));
   await assert.rejects(
     forwardMessage(["app", bomb, { compressed: "gzip" }]),
-    /make shorter ones: chunk_limit_size/,
+    /send shorter ones: chunk_limit_size/,
   );
 });
 

@@ -146,7 +146,7 @@ test("a call isn't answered with success before the log has its events, and is t
   world.refuseAfter(0);
   assert.deepEqual(await call(grpc, ONE_RECORD, {}), { status: "14", message: "the%20input%20is%20stopped" });
   world.refuseAfter(undefined);
-  // What can never be stored would come back for ever.
+  // What can never be stored would come back indefinitely.
   world.refusal = new AppError("parsing", "too long");
   assert.deepEqual(await call(grpc, ONE_RECORD, {}), { status: "3", message: "too%20long" });
   world.refusal = undefined;

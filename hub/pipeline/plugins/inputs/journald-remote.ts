@@ -97,7 +97,7 @@ class JournaldRemoteInput implements Component {
         "not_found",
         `journals are uploaded to ${PATH}: give systemd-journal-upload the address without a path`,
       );
-    if (method !== "POST") throw new AppError("method_not_allowed", "entries are posted");
+    if (method !== "POST") throw new AppError("method_not_allowed", "entries must be sent by POST");
     if (headers["content-type"] !== MEDIA_TYPE)
       throw new AppError("request_invalid", `the Content-Type must be ${MEDIA_TYPE}`);
     const upload = new Upload(this.#context);
@@ -128,7 +128,7 @@ class Upload {
     this.#context = context;
   }
 
-  /** Resolves when the log has the entries. Throws parsing if one has no place in a journal. */
+  /** Resolves when the log has the entries. Throws parsing if one has no position in a journal. */
   async take(entries: readonly ExportedEntry[]): Promise<void> {
     const placed = entries.map((entry) => placeEntry(entry, this.#context.clock.now()));
     for (const [key, some] of Map.groupBy(placed, (each) => each.key)) await this.#channel(key).send(some);

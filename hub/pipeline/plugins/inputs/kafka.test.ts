@@ -112,7 +112,7 @@ test("a message that the log can't take is counted as lost, and those around it 
 
 test("what of a configuration for Kafka can't be done is told with what to write instead", () => {
   const rows: [string, RegExp][] = [
-    ['security_protocol => "SASL_SSL"', /GSSAPI isn't spoken; write one of PLAIN/],
+    ['security_protocol => "SASL_SSL"', /GSSAPI isn't supported; write one of PLAIN/],
     ['security_protocol => "SASL_PLAINTEXT" sasl_mechanism => "PLAIN"', /needs a name and a password/],
     ['security_protocol => "SASL_SSL" sasl_mechanism => "OAUTHBEARER"', /connection =>/],
     ['ssl_truststore_type => "jks"', /keytool -list -rfc/],
@@ -129,10 +129,10 @@ test("what of a configuration for Kafka can't be done is told with what to write
   );
 });
 
-test("output kafka refuses what is no topic and what is too long, before anything is sent", async () => {
+test("output kafka refuses what isn't a topic and what is too long, before anything is sent", async () => {
   const output = new OutputWorld('kafka { topic_id => "logs %{kind}" bootstrap_servers => "127.0.0.1:1" }');
   const long = new OutputWorld('kafka { topic_id => "logs" max_request_size => 10 codec => json }');
   for (const each of [output, long]) await each.write([{ kind: "a" }]);
-  assert.match(output.refused.join(), /"logs a" is no topic/);
+  assert.match(output.refused.join(), /"logs a" isn't a topic/);
   assert.match(long.refused.join(), /more than max_request_size/);
 });

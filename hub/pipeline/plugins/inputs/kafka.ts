@@ -188,7 +188,7 @@ export class KafkaSession {
   readonly #partitions = new Map<string, OffsetSource>();
   /** Offsets that the log has and that aren't committed to the group yet. */
   readonly #uncommitted = new Map<string, Offset>();
-  /** Names the topics for good: one that was made again has other ids. */
+  /** Identifies the topics permanently: a recreated one has other ids. */
   #topicIds = new Map<string, string>();
 
   constructor(context: InputContext, values: KafkaInputOptions, codec: Codec, consumer: Consumer) {
@@ -211,7 +211,7 @@ export class KafkaSession {
     );
     this.#consumer.on("error", (error: Error) => stream.destroy(error));
     this.#consumer.on("consumer:heartbeat:stalled", ({ lastError }) => {
-      stream.destroy(lastError ?? new AppError("unavailable", "Kafka hears nothing of this member"));
+      stream.destroy(lastError ?? new AppError("unavailable", "Kafka receives no heartbeats of this member"));
     });
     const close = (): void => void stream.close().catch(() => undefined);
     signal.addEventListener("abort", close, { once: true });
@@ -281,7 +281,7 @@ export class KafkaSession {
     return { mode: "committed" as const, fallbackMode };
   }
 
-  /** Resolves when the log has the messages, or refused them for good. */
+  /** Resolves when the log has the messages, or refused them permanently. */
   async #take(messages: readonly Message[]): Promise<void> {
     const nowMs = this.#context.clock.now();
     const ofPartitions = Map.groupBy(messages, ({ topic, partition }) => `${topic}/${partition}`);

@@ -66,7 +66,7 @@ test("without a stream the input hears what passes, and says that a stream that 
   assert.throws(() => new InputWorld().make("nats { }"), /nothing to read/);
 });
 
-test("what output nats publishes is in the stream, once however often it is sent, and what is no subject is refused", async (t) => {
+test("what output nats publishes is in the stream, once however often it is sent, and what isn't a subject is refused", async (t) => {
   const manager = await jetstreamManager(connection);
   await manager.streams.add({ name: "OUT", subjects: ["out.>"] });
   const output = new OutputWorld(`nats { ${server()} subject => "out.%{kind}" }`);
@@ -76,7 +76,7 @@ test("what output nats publishes is in the stream, once however often it is sent
   t.after(() => again.writer.stop());
   await again.write([{ kind: "a" }]);
   assert.equal((await manager.streams.info("OUT")).state.messages, 1);
-  assert.match(output.refused.join(), /"out.a b" is no subject/);
+  assert.match(output.refused.join(), /"out.a b" isn't a subject/);
   const nobody = new OutputWorld(`nats { ${server()} subject => "nobody" }`);
   t.after(() => nobody.writer.stop());
   await assert.rejects(nobody.write([{ kind: "a" }]), { code: "unavailable" });

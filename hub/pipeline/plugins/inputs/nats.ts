@@ -18,7 +18,7 @@ import { Type } from "#proto/kit/schema.ts";
 
 const METADATA = fieldReference("[@metadata][nats]");
 
-/** Messages of subjects that wait for the log; what comes beyond them is lost, and said. */
+/** Messages of subjects that wait for the log; what comes beyond them is lost, and logged. */
 const MAX_WAITING = 10_000;
 
 const OPTIONS = options({
@@ -99,7 +99,7 @@ class NatsReader {
     }
   }
 
-  /** Tells when the connection is away and when it is back: the client opens it again by itself. */
+  /** Logs when the connection is lost and when it is back: the client opens it again by itself. */
   async #watch(connection: NatsConnection, signal: AbortSignal): Promise<void> {
     for await (const { type } of connection.status()) {
       if (signal.aborted) return;
@@ -134,7 +134,7 @@ class NatsReader {
       await arrivals.stop();
       source.close();
       await lost.stop();
-      // What was acknowledged must be on its way before the connection ends.
+      // Acknowledgements must be sent before the connection ends.
       if (!connection.isClosed()) await Promise.race([connection.flush(), this.#context.clock.sleep(1_000)]);
     }
     if (!signal.aborted) throw failure ?? new AppError("unavailable", "NATS ended the stream's consumer");

@@ -118,7 +118,7 @@ class RabbitmqReader {
     await channel.consume(
       queue,
       (message) => {
-        if (message === null) fail(new Error(`RabbitMQ gives nothing more of the queue ${queue}`));
+        if (message === null) fail(new Error(`RabbitMQ cancelled the consumer of the queue ${queue}`));
         else arrivals.add(message);
       },
       { exclusive },

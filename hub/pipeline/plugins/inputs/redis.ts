@@ -107,7 +107,7 @@ class RedisReader {
     }
   }
 
-  /** Sends what was moved to the input's own list, then lets go of it. */
+  /** Sends what was moved to the input's own list, then releases it. */
   async #deliver(redis: Redis, channel: ReadableChannel, own: string): Promise<void> {
     for (;;) {
       const elements = await redis.lrangeBuffer(own, 0, this.#values.batch_count - 1);
@@ -148,7 +148,7 @@ class RedisReader {
   }
 }
 
-/** The way of elements into the log; counts those that it refuses for good. */
+/** Sends elements to the log; counts those that it refuses permanently. */
 class ReadableChannel {
   readonly #context: InputContext;
   readonly #codec: Codec;

@@ -135,7 +135,7 @@ export class RelpReader {
   /** Before it has so many, it isn't looked at again. */
   #neededBytes = 0;
 
-  /** Takes a chunk; returns the frames that it completed. Throws parsing for what is no RELP. */
+  /** Takes a chunk; returns the frames that it completed. Throws parsing for what isn't RELP. */
   push(chunk: Buffer): RelpFrame[] {
     if (this.pendingBytes + chunk.length < this.#neededBytes) {
       this.#keep(chunk);

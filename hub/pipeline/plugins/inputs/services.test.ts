@@ -283,7 +283,7 @@ test("schedules are cron lines, intervals and single times", () => {
   const once = parseSchedule({ at: "2026-01-01T10:03:00Z" });
   assert.deepEqual([once(now), once(now)], [30_000, undefined]);
   assert.throws(() => parseSchedule({ sometimes: "x" }), /a schedule is/);
-  assert.throws(() => parseSchedule("not a line"), /no cron line/);
+  assert.throws(() => parseSchedule("not a line"), /isn't a cron line/);
 });
 
 /** ResourceLogs of one record, as the JSON form has them. */

@@ -9,7 +9,7 @@ import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { optional, options, text } from "#proto/kit/options.ts";
 
-/** Lines on their way into the log; they share its messages. */
+/** Lines in flight to the log; they share its messages. */
 const MAX_PENDING = 1_000;
 
 export const stdinInput = defineInput({

@@ -94,7 +94,7 @@ export class DatagramInput implements Component {
     this.#lost = new LostData(context, "datagrams");
   }
 
-  /** The port listened at, where 0 let the system choose. */
+  /** The port in use, if 0 let the system choose. */
   get port(): number {
     return this.#socket?.address().port ?? this.#options.port;
   }
@@ -113,7 +113,7 @@ export class DatagramInput implements Component {
       await promise;
     } catch (error) {
       const taken = systemCode(error) === "EADDRINUSE";
-      throw new AppError(taken ? "port_taken" : "unavailable", `${host}:${port} (UDP) can't be listened at`, {
+      throw new AppError(taken ? "port_taken" : "unavailable", `cannot listen on ${host}:${port} (UDP)`, {
         cause: error,
       });
     }

@@ -182,7 +182,7 @@ test("an event can't make another document or request of an upsert", async (t) =
     [{ a: 1 }, { b: "}" }],
   );
   for (const template of ["{ %{members} }", "{%{k}: 1}", "{ %{k} : %{v} }", '{"a": {%{+YYYY}: 1}}'])
-    assert.throws(() => new OutputWorld(text(template)), /this is no JSON object/, template);
+    assert.throws(() => new OutputWorld(text(template)), /this isn't a JSON object/, template);
 });
 
 test("updates, creations and deletions are what the action says, document by document", async (t) => {
@@ -207,7 +207,7 @@ test("updates, creations and deletions are what the action says, document by doc
     ],
   );
   assert.partialDeepStrictEqual(lines[5], { doc: { do: "update" }, doc_as_upsert: true });
-  assert.match(output.refused.join(), /"forget" is no action/);
+  assert.match(output.refused.join(), /"forget" isn't an action/);
 });
 
 test("a request that is too long goes in halves, and a host that fails is passed over", async (t) => {

@@ -77,7 +77,7 @@ function localShaper(values: ElasticsearchOptions, actionOf: ActionOf, { report 
   };
 }
 
-/** The record's target is the action, its body what stands in the line after it; nothing for delete. */
+/** The record's target is the action, its body the line after it; nothing for delete. */
 function remoteShaper(values: ElasticsearchOptions, actionOf: ActionOf, { report }: OutputContext): Shaper {
   if (values.script_type === "inline" && compileFormat(values.script).fields.length > 0)
     report(
@@ -108,7 +108,7 @@ function compileUpdate(values: ElasticsearchOptions, report: OutputContext["repo
     report(
       "error",
       "upsert",
-      "this is no JSON object",
+      "this isn't a JSON object",
       'write: upsert => \'{"name": "%{name}", "count": %{count}}\'',
     );
   return (event) => {
@@ -158,7 +158,7 @@ function checkOptions(values: ElasticsearchOptions, { report, signInPort }: Outp
     );
   const { action } = values;
   if (compileFormat(action).isConstant && !/^(?:index|create|update|delete)$/.test(action))
-    report("error", "action", `"${action}" is no action`, "write index, create, update or delete");
+    report("error", "action", `"${action}" isn't an action`, "write index, create, update or delete");
   else if (/^(?:update|delete)$/.test(action) && (values.document_id ?? "") === "")
     report("error", "action", `${action} needs to know the document`, 'write: document_id => "%{id}"');
   if (hostUrls(values).length > 0) return;

@@ -42,7 +42,7 @@ type Options = Static<typeof OPTIONS>;
 /** A record's target. Its body is the mail's text, followed by the HTML where there is one. */
 interface Envelope {
   readonly headers: Readonly<Record<string, string>>;
-  /** Bytes of the text; undefined: there is no HTML behind it. */
+  /** Bytes of the text; undefined: no HTML follows it. */
   readonly textBytes?: number;
 }
 

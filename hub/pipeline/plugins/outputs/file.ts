@@ -90,7 +90,7 @@ function rootOf(path: string): string {
   return root === "./" ? "" : root;
 }
 
-/** Returns what tells whether a path lies below a root, however its folders lead there. */
+/** Returns a function that tells whether a path is below a root, however its folders lead there. */
 function insideOf(root: string): (path: string) => boolean {
   return (path) => {
     const way = posix.normalize(path);
@@ -123,7 +123,7 @@ class FileWriter implements OutputWriter {
   readonly #isOverwritten: boolean;
   /** Where events go whose file isn't there; undefined: it is created. */
   readonly #instead: string | undefined;
-  /** True: events have a say in the path, so one that can't be a file's is an event's fault. */
+  /** True: the path contains fields of events, so one that can't be a file's is an event's fault. */
   readonly #isOfEvents: boolean;
   readonly #open = new Map<string, FileHandle>();
 
@@ -233,7 +233,7 @@ const BAD_PATHS: ReadonlySet<string> = new Set([
 function fileError(path: string, error: unknown, isOfEvents: boolean): AppError {
   if (error instanceof AppError) return error;
   const code = systemCode(error);
-  // A path that is the same for all events waits until somebody has mended it.
+  // A path that is the same for all events waits until somebody has fixed it.
   if (isOfEvents && code !== undefined && BAD_PATHS.has(code))
     return new AppError("request_invalid", `${path.slice(0, 200)} can't be a file (${code})`, {
       cause: error,

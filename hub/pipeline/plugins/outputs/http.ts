@@ -115,7 +115,8 @@ export const httpOutput = defineOutput({
 /** Why a request can't be made, however often it is tried; undefined if it can. */
 function faultOf({ url, headers }: Target): string | undefined {
   const parsed = URL.parse(url);
-  if (parsed === null || !/^https?:\/\/[^/]/.test(url)) return `"${url.slice(0, 200)}" is no address of HTTP`;
+  if (parsed === null || !/^https?:\/\/[^/]/.test(url))
+    return `"${url.slice(0, 200)}" isn't an address of HTTP`;
   if (parsed.username !== "" || parsed.password !== "") return "the address has a name or password in it";
   const name = Object.keys(headers).find((each) => !HEADER.test(headers[each]!));
   return name === undefined ? undefined : `what the event makes of ${name} can't be sent as a header`;

@@ -96,7 +96,7 @@ export const kafkaOutput = defineOutput({
             headers: Object.fromEntries(headers.map(([name, format]) => [name, format(event)])),
           }),
         };
-        if (!TOPIC.test(target.topic)) return { refused: `"${target.topic.slice(0, 200)}" is no topic` };
+        if (!TOPIC.test(target.topic)) return { refused: `"${target.topic.slice(0, 200)}" isn't a topic` };
         const body = encoder.encode(event);
         if (body.length > values.max_request_size)
           return { refused: `the message has ${body.length} bytes, more than max_request_size` };

@@ -120,8 +120,9 @@ function entryOf(record: OutputRecord): [time: string, line: string, metadata?: 
 }
 
 /**
- * Returns the event's time, ns since 1970. Below the millisecond stands its place in its source: Loki drops a line of the same
- * stream, time and text, so that one pushed again must repeat it and another of the same text must not.
+ * Returns the event's time, ns since 1970. The digits below the millisecond are its position in its source: Loki drops
+ * a line of the same stream, time and text, so that one pushed again must repeat it and another of the same text must
+ * not.
  */
 function nanoseconds({ timeMs, place, sourceKey }: OutputRecord): string {
   const below = (place + crc32(sourceKey)) % NS_PER_MS;

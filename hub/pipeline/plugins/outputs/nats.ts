@@ -41,7 +41,7 @@ export const natsOutput = defineOutput({
         const name = target(event);
         return SUBJECT.test(name)
           ? { target: name, body: encoder.encode(event) }
-          : { refused: `"${name.slice(0, 200)}" is no subject` };
+          : { refused: `"${name.slice(0, 200)}" isn't a subject` };
       },
     };
   },

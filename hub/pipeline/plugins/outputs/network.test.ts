@@ -120,7 +120,7 @@ test("http sends events in every form, tries again what may pass and refuses wha
   );
   const odd = new OutputWorld('http { url => "file:///etc/passwd" }');
   await odd.write([{}]);
-  assert.match(odd.refused[0] ?? "", /no address of HTTP/);
+  assert.match(odd.refused[0] ?? "", /isn't an address of HTTP/);
 });
 
 test("http refuses events of which no request can be made, and goes on with the others", async (t) => {
@@ -252,7 +252,7 @@ test("redis trusts the authority that it is given", async (t) => {
   let isTrusted = false;
   const server = createTlsServer(files, (socket) => {
     isTrusted = true;
-    socket.on("error", () => undefined).end("-ERR this is no Redis\r\n");
+    socket.on("error", () => undefined).end("-ERR this isn't Redis\r\n");
   }).listen(0, "localhost");
   await once(server, "listening");
   t.after(() => server.close());
@@ -394,7 +394,7 @@ test("redis: what the output appends the input takes, once each; channels too", 
   const other = new Redis(port, "127.0.0.1");
   await other.set("logs-text", "no list");
   const rest = await output.write(["b", "text"].map((kind) => ({ kind })));
-  assert.deepEqual(rest, { again: [], refused: [{ place: 1, reason: "logs-text is no list" }] });
+  assert.deepEqual(rest, { again: [], refused: [{ place: 1, reason: "logs-text isn't a list" }] });
   assert.equal(await other.llen("logs-b"), 1);
   other.disconnect();
   const channel = new InputWorld();

@@ -198,7 +198,7 @@ test("a server that leaves out an event of OTLP has it refused; of several it ca
 });
 
 const FAULTS: [options: string, fault: RegExp][] = [
-  ['loki { url => "loki.example" }', /no address of HTTP/],
+  ['loki { url => "loki.example" }', /isn't an address of HTTP/],
   ['loki { url => "http://h" labels => { "a-b" => "x" } }', /can't be a label/],
   ['otlp { url => "http://h" user => "u" }', /go together/],
   ['splunk_hec { url => "http://h" token => "a" connection => "b" }', /several ways/],

@@ -156,7 +156,7 @@ class RabbitmqWriter implements OutputWriter {
       const isRoom = channel.publish(exchange, key, Buffer.from(body), {
         persistent,
         mandatory,
-        // Readers know by it what came before.
+        // Readers recognise by it what came before.
         messageId: id,
         ...properties,
       });

@@ -84,7 +84,7 @@ class RedisWriter implements OutputWriter {
       this.#redis = undefined;
       redis.disconnect();
       if (error instanceof AppError) throw error;
-      throw new AppError("unavailable", `Redis doesn't take events: ${(error as Error).message}`, {
+      throw new AppError("unavailable", `Redis refuses events: ${(error as Error).message}`, {
         cause: error,
       });
     } finally {
@@ -103,7 +103,7 @@ class RedisWriter implements OutputWriter {
     for (const key of new Set(records.map(({ target }) => target))) {
       const length = await redis.llen(key);
       if (length > congestion_threshold)
-        throw new AppError("overloaded", `the list ${key} holds ${length} events that nobody took`);
+        throw new AppError("overloaded", `the list ${key} holds ${length} events that were not consumed`);
     }
   }
 
@@ -154,7 +154,7 @@ async function append(redis: Redis, records: readonly OutputRecord[]): Promise<W
     const error = results?.[index]?.[0];
     if (error === null || error === undefined) continue;
     if (error.message.startsWith("WRONGTYPE"))
-      refused.push(...ofKey.map((place) => ({ place, reason: `${key} is no list` })));
+      refused.push(...ofKey.map((place) => ({ place, reason: `${key} isn't a list` })));
     else again.push(...ofKey);
   }
   return { again, refused };

@@ -101,7 +101,7 @@ function checkOptions(
     report(
       "error",
       "endpoint",
-      `"${endpoint}" is no address of HTTP`,
+      `"${endpoint}" isn't an address of HTTP`,
       'write: endpoint => "https://host:port"',
     );
   if ((key === undefined) !== (secret === undefined))
@@ -117,7 +117,7 @@ class S3Writer implements OutputWriter {
   readonly parallel = 1;
   readonly #values: Options;
   readonly #context: WriterContext;
-  /** Places of objects that were there when their names were listed, by prefix and source. */
+  /** Positions of objects that were there when their names were listed, by prefix and source. */
   readonly #known = new Map<string, IntervalSet>();
   #knownSize = 0;
   /** Ids of records that are stored, of a write that has failed since. */
@@ -211,7 +211,7 @@ class S3Writer implements OutputWriter {
     { sourceKey }: OutputRecord,
     signal: AbortSignal,
   ): Promise<IntervalSet | undefined> {
-    // Places of events without a known source don't grow.
+    // Positions of events without a known source don't grow.
     if (sourceKey === "") return undefined;
     const known = this.#known.get(name);
     if (known !== undefined) return known;

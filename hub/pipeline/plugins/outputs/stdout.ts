@@ -26,7 +26,7 @@ function print(bytes: Uint8Array): Promise<undefined> {
   return new Promise((resolve, reject) => {
     process.stdout.write(bytes, (error) => {
       if (error === null || error === undefined) resolve(undefined);
-      else reject(new AppError("unavailable", "standard output takes nothing", { cause: error }));
+      else reject(new AppError("unavailable", "standard output accepts no data", { cause: error }));
     });
   });
 }

@@ -55,7 +55,7 @@ class UdpWriter implements OutputWriter {
       const error = await this.#send(this.#socket, body);
       if (error === undefined) continue;
       if (systemCode(error) !== "EMSGSIZE")
-        throw new AppError("unavailable", `${this.#host}:${this.#port} can't be sent to (${error.message})`, {
+        throw new AppError("unavailable", `cannot send to ${this.#host}:${this.#port} (${error.message})`, {
           cause: error,
         });
       refused.push({ place, reason: `an event of ${body.length} bytes is too long for a datagram` });

@@ -64,7 +64,7 @@ async function addresses(name: string): Promise<string[]> {
   }
 }
 
-/** A file that can't be read knows no names. */
+/** A file that can't be read has no names. */
 function readHosts(files: readonly string[]): { addresses: Map<string, string>; names: Map<string, string> } {
   const found = { addresses: new Map<string, string>(), names: new Map<string, string>() };
   for (const file of files) {

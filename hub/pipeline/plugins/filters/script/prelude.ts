@@ -11,7 +11,7 @@ export const PRELUDE = `
   const numbers = new WeakMap();
   function numberOf(event) {
     const number = numbers.get(event);
-    if (number === undefined) throw new TypeError("this is no event");
+    if (number === undefined) throw new TypeError("this isn't an event");
     return number;
   }
   class Event {

@@ -24,7 +24,7 @@ export interface SandboxOptions {
   readonly timeoutMs: number;
 }
 
-/** A script failed: it threw, took too long or too much memory. The message is for the one who wrote it. */
+/** A script failed: it threw, took too long or too much memory. The message is for its author. */
 export class ScriptFault extends Error {}
 
 /** Code that was compiled; called with the event, and with what else its parameters name. */

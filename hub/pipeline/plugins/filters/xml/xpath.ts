@@ -31,7 +31,7 @@ export function compileXPath(text: string): XPath {
 }
 
 function pick(root: XmlElement, path: readonly Step[]): string[] {
-  // The document stands above its root element.
+  // The document is above its root element.
   const document: XmlElement = { kind: "element", name: "", attributes: {}, children: [root] };
   return walk([document], path).map((item) => {
     if (item.kind === "element") return writeXml(item);
@@ -141,7 +141,7 @@ function parsePredicate(text: string, whole: string): Predicate {
   return { kind: "test", path: steps, equal: equality?.[2] ?? equality?.[3] ?? equality?.[4] };
 }
 
-/** Returns the place of the bracket that closes the one at `open`. */
+/** Returns the offset of the bracket that closes the one at `open`. */
 function closing(text: string, open: number): number {
   let quote = "";
   let depth = 0;
@@ -251,7 +251,7 @@ function localName(name: string): string {
 }
 
 function nodeOf(part: Part, depth: number): XmlNode | undefined {
-  if (depth > MAX_DEPTH) throw new Error("elements within elements are too deep");
+  if (depth > MAX_DEPTH) throw new Error("elements are nested too deeply");
   const name = Object.keys(part).find((key) => key !== ":@");
   if (name === undefined || name.startsWith("?")) return undefined;
   const value = part[name];

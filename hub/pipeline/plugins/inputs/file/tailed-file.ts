@@ -113,7 +113,7 @@ export class TailedFile {
     else this.#beginAnew(known.generation);
   }
 
-  /** Lets go of the file; what the codec holds is read again. */
+  /** Releases the file; what the codec holds is read again. */
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;
@@ -188,7 +188,7 @@ export class TailedFile {
     return this.#placed(this.#codec.flush?.() ?? [], this.#held.length);
   }
 
-  /** Gives events the place of the first `count` lines held, which they were made of. */
+  /** Gives events the offset of the first `count` lines held, which they were made of. */
   #placed(events: readonly InputEvent["event"][], count: number): InputEvent[] {
     const lines = this.#held.splice(0, count);
     const offset = lines[0]?.offset ?? this.#cutter.offset;

@@ -85,7 +85,7 @@ export class Requester {
 
   /**
    * Returns the answer, whatever its status is if the service has no protocol of pages or tokens that would be misled. Throws
-   * unavailable for others that are no success; what fetch throws; forbidden.
+   * unavailable for others that aren't successful; what fetch throws; forbidden.
    */
   async ask(target: Target, url: URL): Promise<Answer> {
     const answer = await this.#request(target, url);

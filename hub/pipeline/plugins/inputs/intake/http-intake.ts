@@ -39,7 +39,7 @@ export interface IntakeRequest extends HttpRequest {
 
 /** A protocol of intake over HTTP. */
 export interface IntakeProtocol {
-  /** As people know it. */
+  /** Its usual name. */
   readonly title: string;
   /** Where its events are posted, for the answer to a wrong path. */
   readonly example: string;
@@ -111,7 +111,7 @@ export class HttpIntake implements Component {
     });
   }
 
-  /** The port listened at, where 0 let the system choose. */
+  /** The port in use, if 0 let the system choose. */
   get port(): number {
     return this.#server.port;
   }
@@ -128,7 +128,7 @@ export class HttpIntake implements Component {
 
   async #serve(request: HttpRequest): Promise<HttpAnswer> {
     const url = URL.parse(request.url, BASE);
-    if (url === null) return { status: 400, body: "this is no URL\n" };
+    if (url === null) return { status: 400, body: "this isn't a URL\n" };
     const { pathname: path, searchParams: query } = url;
     const protocol = this.#protocolOf(path);
     if (protocol === undefined) return this.#wrongPath(path);

@@ -92,7 +92,7 @@ function entriesOf({ headers, body, nowMs }: IntakeRequest): LokiEntry[] {
     push = PUSH.toObject(PUSH.decode(bytes), { longs: String }) as JsonObject;
   } catch (error) {
     if (error instanceof AppError && error.code === "request_too_large") throw error;
-    throw new AppError("parsing", "the body is no PushRequest", { cause: error });
+    throw new AppError("parsing", "the body isn't a PushRequest", { cause: error });
   }
   return objects(push["streams"]).flatMap(({ labels, entries }) => {
     const named = parseLabels(valueText(labels ?? ""));
@@ -112,7 +112,7 @@ function entriesOf({ headers, body, nowMs }: IntakeRequest): LokiEntry[] {
 function jsonEntries(body: Buffer, nowMs: number): LokiEntry[] {
   const push = parseEventObject(decodeText(body));
   if (push === undefined || !Array.isArray(push["streams"]))
-    throw new AppError("parsing", 'the body is no object with "streams"');
+    throw new AppError("parsing", 'the body is not an object with "streams"');
   let count = 0;
   return objects(push["streams"]).flatMap(({ stream, values, labels, entries }) => {
     if (Array.isArray(entries)) {
@@ -123,7 +123,7 @@ function jsonEntries(body: Buffer, nowMs: number): LokiEntry[] {
     checkEvents((count += values.length));
     return values.map((value: unknown) => {
       if (!Array.isArray(value) || value.length < 2)
-        throw new AppError("parsing", "a value is a time in ns and a line");
+        throw new AppError("parsing", "a value must be a time in ns and a line");
       const [nanos, line, metadata] = value as unknown[];
       return {
         labels: texts(stream),
@@ -172,10 +172,10 @@ export function parseLabels(text: string): Record<string, string> {
   const labels: Record<string, string> = {};
   const pattern = /\s*([a-zA-Z_][a-zA-Z0-9_.]*)\s*=\s*("(?:[^"\\]|\\.)*")\s*(,|$)/y;
   const inner = /^\s*\{(.*)\}\s*$/s.exec(text)?.[1]?.trim();
-  if (inner === undefined) throw new AppError("parsing", `"${text.slice(0, 200)}" are no labels`);
+  if (inner === undefined) throw new AppError("parsing", `"${text.slice(0, 200)}" aren't labels`);
   while (pattern.lastIndex < inner.length) {
     const found = pattern.exec(inner);
-    if (found === null) throw new AppError("parsing", `"${text.slice(0, 200)}" are no labels`);
+    if (found === null) throw new AppError("parsing", `"${text.slice(0, 200)}" aren't labels`);
     labels[found[1]!] = unquoted(found[2]!);
   }
   return labels;

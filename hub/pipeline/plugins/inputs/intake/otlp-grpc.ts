@@ -47,7 +47,7 @@ const UNIMPLEMENTED = 12;
 const UNAVAILABLE = 14;
 const UNAUTHENTICATED = 16;
 
-/** Codes of what is refused for good; for anything else the sender comes back. */
+/** Codes of permanent refusals; for anything else the sender retries. */
 const CODES: Readonly<Record<string, number>> = {
   parsing: INVALID_ARGUMENT,
   request_too_large: RESOURCE_EXHAUSTED,
@@ -67,7 +67,7 @@ export interface OtlpGrpcOptions {
   readonly now: () => number;
 }
 
-/** Ends a connection once its answers are on their way: destroyed at once, it would lose them. */
+/** Ends a connection once its answers are sent: destroyed immediately, it would lose them. */
 async function ended(session: Http2Session): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, LINGER_MS);
@@ -100,7 +100,7 @@ export class OtlpGrpcServer implements Component {
     this.#options = options;
   }
 
-  /** The port listened at, where 0 let the system choose. */
+  /** The port in use, if 0 let the system choose. */
   get port(): number {
     return listenedPort(this.#server, this.#options.port);
   }
@@ -163,7 +163,7 @@ export class OtlpGrpcServer implements Component {
     held: Holding,
   ): Promise<void> {
     const { maxRequests, signIn, take, now } = this.#options;
-    if (this.#calls.size >= maxRequests) throw new AppError("overloaded", "too many calls are at work");
+    if (this.#calls.size >= maxRequests) throw new AppError("overloaded", "too many calls are in progress");
     if (headers[":path"] !== EXPORT)
       throw new CallFailure(UNIMPLEMENTED, `only logs are taken, by ${EXPORT}`);
     if (!(await signIn.accepts(headers.authorization, ip)))
@@ -171,7 +171,7 @@ export class OtlpGrpcServer implements Component {
     const message = await this.#message(stream, headers["grpc-encoding"], held);
     const logs = decodeOtlpProtobuf(message);
     if (logs === undefined)
-      throw new CallFailure(INVALID_ARGUMENT, "the message is no ExportLogsServiceRequest");
+      throw new CallFailure(INVALID_ARGUMENT, "the message isn't an ExportLogsServiceRequest");
     await take(otlpEvents(logs, now()).events);
   }
 
@@ -182,7 +182,7 @@ export class OtlpGrpcServer implements Component {
     held: Holding,
   ): Promise<Buffer> {
     const { maxBodyBytes } = this.#options;
-    // While who sends was looked up, the input may have been stopped.
+    // While the sender was looked up, the input may have been stopped.
     if (this.#isStopping) stream.close(constants.NGHTTP2_CANCEL);
     this.#reading.add(stream);
     const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), MESSAGE_MS);
@@ -203,7 +203,7 @@ export class OtlpGrpcServer implements Component {
       return await unpacked(message, encoding, maxBodyBytes, held);
     } catch (error) {
       if (error instanceof AppError && error.code !== "request_invalid") throw error;
-      throw new CallFailure(INVALID_ARGUMENT, `the message is no ${encoding}`);
+      throw new CallFailure(INVALID_ARGUMENT, `the message isn't ${encoding}`);
     }
   }
 }

@@ -45,7 +45,11 @@ export const otlpHttp: IntakeProtocol = {
     try {
       const rejected = await takeLogs(request, isJson, take);
       if (rejected === undefined)
-        return failed(400, INVALID_ARGUMENT, `the body is no ${isJson ? JSON_TYPE : PROTOBUF_TYPE} of logs`);
+        return failed(
+          400,
+          INVALID_ARGUMENT,
+          `the body isn't a ${isJson ? JSON_TYPE : PROTOBUF_TYPE} of logs`,
+        );
       return {
         status: 200,
         headers: { "Content-Type": isJson ? JSON_TYPE : PROTOBUF_TYPE },
@@ -116,7 +120,10 @@ export interface OtlpEvents {
   readonly rejected: number;
 }
 
-/** Returns the events of a request, in either form; `nowMs` is the time of those that bear none. Throws request_too_large. */
+/**
+ * Returns the events of a request, in either form; `nowMs` is the time of those that have none. Throws
+ * request_too_large.
+ */
 export function otlpEvents(logs: JsonObject, nowMs: number): OtlpEvents {
   const events: Event[] = [];
   let rejected = 0;
@@ -221,11 +228,11 @@ function hex(value: unknown): string {
 /** An answer names what was left out, so that the sender drops it knowingly and doesn't repeat the rest. */
 function partialSuccess(rejected: number): object {
   if (rejected === 0) return {};
-  const errorMessage = `${rejected} members of logRecords are no records`;
+  const errorMessage = `${rejected} members of logRecords aren't records`;
   return { partialSuccess: { rejectedLogRecords: String(rejected), errorMessage } };
 }
 
-/** Resolves with the number of records left out, or undefined if the body is no request of logs. */
+/** Resolves with the number of records left out, or undefined if the body isn't a request of logs. */
 async function takeLogs(
   { body, nowMs }: IntakeRequest,
   isJson: boolean,

@@ -226,7 +226,7 @@ function timeOf(time: unknown): number | undefined {
   return value < FIRST_NS ? value : value / 1e6;
 }
 
-/** Yields the text of each object; what is left open at the end is yielded too, and is no JSON. */
+/** Yields the text of each object; what is left open at the end is yielded too, and isn't JSON. */
 function* splitJsonObjects(text: string): Generator<string> {
   let depth = 0;
   let start = -1;
@@ -249,7 +249,7 @@ function* splitJsonObjects(text: string): Generator<string> {
   if (start >= 0) yield text.slice(start);
 }
 
-/** Returns the place of the quote that ends the string at `start`, or the text's end. */
+/** Returns the offset of the quote that ends the string at `start`, or the text's end. */
 function stringEnd(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;

@@ -7,7 +7,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** An open connection. */
 export interface Database {
-  /** Returns how a place of a statement is written; `number` counts from 1. */
+  /** Returns how a placeholder of a statement is written; `number` counts from 1. */
   place(number: number): string;
   /** Returns a time (ISO 8601, UTC) as a statement takes it. */
   bindTime(iso: string): string;
@@ -87,11 +87,11 @@ export function numberOf(text: string, kind: Address["kind"]): unknown {
   return kind === "sqlite" ? BigInt(text) : text;
 }
 
-/** What may hold a colon that names nothing: literals, quoted names, comments, casts; then a place. */
+/** What may hold a colon that names nothing: literals, quoted names, comments, casts; then a placeholder. */
 const PARTS =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)\$[\s\S]*?\$\1\$|::|:(?<name>[A-Za-z_]\w*)|(?<mark>\?)/g;
 
-/** A statement with the values of its places, in their order. */
+/** A statement with the values of its placeholders, in their order. */
 export interface BoundStatement {
   readonly text: string;
   readonly values: readonly unknown[];
@@ -99,7 +99,7 @@ export interface BoundStatement {
 
 /**
  * Puts `place(number from 1)` for each `:name` that `named` knows, and for each `?` while `positional` has values; what
- * else looks like a place stays as it is.
+ * else looks like a placeholder stays as it is.
  */
 export function bindStatement(
   text: string,

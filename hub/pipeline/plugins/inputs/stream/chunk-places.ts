@@ -1,4 +1,6 @@
-/** Remembers, over restarts, at which offset of which channel each chunk was sent, so that a repeated one lands on itself. */
+/**
+ * Stores at which offset of which channel each chunk was sent, across restarts, so that a repeated chunk is recognised.
+ */
 
 import { createHash } from "node:crypto";
 import type { InputState } from "#hub/pipeline/plugins/input.ts";
@@ -20,8 +22,8 @@ interface StoredPlace extends ChunkPlace {
 }
 
 /**
- * Stores a place before the chunk is sent. After a crash in between, the repeated chunk is sent at the same place, where the
- * log either has its events and drops them, or takes them.
+ * Stores a position before the chunk is sent. After a crash in between, the repeated chunk is sent at the same
+ * position, where the log either has its events and drops them, or takes them.
  */
 export class ChunkPlaces {
   readonly #state: InputState;
@@ -35,7 +37,7 @@ export class ChunkPlaces {
     this.#kept = kept;
   }
 
-  /** Reads the places that were stored before this start; to be called once, before the others. */
+  /** Reads the positions that were stored before this start; to be called once, before the others. */
   async load(): Promise<void> {
     const stored: StoredPlace[] = [];
     for await (const [key, value] of this.#state.entries())
@@ -45,12 +47,14 @@ export class ChunkPlaces {
     this.#next = (stored.at(-1)?.number ?? -1) + 1;
   }
 
-  /** Returns the place of a chunk that was sent before this start; undefined: it is none of the chunks remembered. */
+  /**
+   * Returns the position of a chunk that was sent before this start; undefined: it is none of the chunks remembered.
+   */
   earlier(id: string): ChunkPlace | undefined {
     return this.#earlier.get(id);
   }
 
-  /** Resolves when the place of a new chunk is on disk. The oldest chunk is forgotten for it beyond the limit. */
+  /** Resolves when the position of a new chunk is on disk. The oldest chunk is forgotten for it beyond the limit. */
   async store(id: string, { key, offset }: ChunkPlace): Promise<void> {
     const number = this.#next++;
     const stored: StoredPlace = { number, id, key, offset };

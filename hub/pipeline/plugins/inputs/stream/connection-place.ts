@@ -1,4 +1,4 @@
-/** Counts open connections by who sends, and refuses those beyond the share of an address. */
+/** Counts open connections by sender, and refuses those beyond the share of an address. */
 
 import type { Server, Socket } from "node:net";
 import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
@@ -7,7 +7,7 @@ import type { Holding } from "#proto/kit/fair-shares.ts";
 /** Owner of the connections of all trusted proxies, which bring many senders. */
 export const PROXIES_OWNER = "trusted proxies";
 
-/** The place that one connection takes. */
+/** The slot that one connection takes. */
 class ConnectionPlace {
   readonly #shares: IntakeShares;
   #held: Holding | undefined;
@@ -16,7 +16,7 @@ class ConnectionPlace {
     this.#shares = shares;
   }
 
-  /** Takes the place for `address`, in exchange for the one held before. Throws overloaded. */
+  /** Takes the slot for `address`, in exchange for the one held before. Throws overloaded. */
   take(address: string): void {
     this.leave();
     const held = this.#shares.connections.holding(address);

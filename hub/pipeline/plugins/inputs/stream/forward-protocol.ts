@@ -82,7 +82,7 @@ async function unpacked(bytes: Uint8Array, compressed: unknown, held?: NoteHeld)
   } catch (error) {
     if (error instanceof AppError && error.code === "overloaded") throw error;
     if (error instanceof AppError && error.code === "request_too_large") throw tooLong();
-    throw new AppError("parsing", `packed entries are no ${compressed}`, { cause: error });
+    throw new AppError("parsing", `packed entries aren't ${compressed}`, { cause: error });
   }
 }
 
@@ -119,7 +119,7 @@ export class ForwardHandshake {
   answer(ping: unknown): { readonly pong: unknown[]; readonly refused: string | undefined } {
     const { hostName } = this.#secrets;
     if (Array.isArray(ping) && typeof ping[0] === "string" && ping[0] !== "PING")
-      throw new AppError("parsing", "the sender has no shared_key, and this input asks for one");
+      throw new AppError("parsing", "the sender has no shared_key, and this input requires one");
     if (!Array.isArray(ping) || ping[0] !== "PING" || ping.length < 6) throw noMessage();
     const [, host, salt, digest, user, password] = ping.map((each: unknown) =>
       each instanceof Uint8Array ? Buffer.from(each).toString("latin1") : String(each),

@@ -50,7 +50,10 @@ export class GelfCodec implements Codec {
   #waitingBytes = 0;
   readonly #dropped: (chunks: number) => void;
 
-  /** `dropped` hears how many chunks of an incomplete message were dropped, or 1 for a chunk that can belong to none. */
+  /**
+   * `dropped` is called with how many chunks of an incomplete message were dropped, or 1 for a chunk that can belong to
+   * none.
+   */
   constructor(dropped: (chunks: number) => void = () => undefined) {
     this.#dropped = dropped;
   }
@@ -118,7 +121,7 @@ function eventOf(bytes: Buffer, timeMs: number): Event {
   const text = decodeText(typeof whole === "string" ? bytes : whole);
   const fields = parseEventObject(text);
   if (fields !== undefined) return named(fields, timeMs);
-  const reason = typeof whole === "string" ? whole : "it is no JSON object";
+  const reason = typeof whole === "string" ? whole : "it isn't a JSON object";
   const event = new Event({ message: text, error: { message: `no message of GELF: ${reason}` } }, timeMs);
   event.tag(FAILURE_TAG);
   return event;

@@ -57,7 +57,7 @@ export async function unpacked(
   const parts = encoding === "zstd" ? new ZstdFrames().cut(packed) : [packed];
   return unpackedBody(parts, unpacking, maxBytes, held).catch((error: unknown) => {
     if (error instanceof AppError) throw error;
-    throw new AppError("request_invalid", `the body is no ${encoding}`, { cause: error });
+    throw new AppError("request_invalid", `the body isn't ${encoding}`, { cause: error });
   });
 }
 
@@ -126,6 +126,6 @@ async function* unpackedChunks(
   try {
     for await (const chunk of unpacking as AsyncIterable<Buffer>) yield chunk;
   } catch (error) {
-    throw new AppError("request_invalid", `the body is no ${encoding}`, { cause: error });
+    throw new AppError("request_invalid", `the body isn't ${encoding}`, { cause: error });
   }
 }

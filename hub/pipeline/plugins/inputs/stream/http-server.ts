@@ -58,7 +58,7 @@ export interface HttpRequest extends HttpRequestHead {
 export interface StreamedRequest extends HttpRequestHead {
   /** Unpacked. */
   readonly body: AsyncIterable<Buffer>;
-  /** Notes how many bytes are kept of what isn't whole. */
+  /** Records how many bytes are kept of what isn't whole. */
   readonly held: NoteHeld;
 }
 
@@ -98,7 +98,7 @@ export class HttpServer {
     this.#options = options;
   }
 
-  /** The port listened at, where 0 let the system choose. */
+  /** The port in use, if 0 let the system choose. */
   get port(): number {
     return listenedPort(this.#server, this.#options.port);
   }
@@ -158,7 +158,8 @@ export class HttpServer {
 
   async #answer(request: IncomingMessage, remoteAddress: string, held: Holding): Promise<HttpAnswer> {
     const { maxRequests } = this.#options;
-    if (this.#working.size >= maxRequests) throw new AppError("overloaded", "too many requests are at work");
+    if (this.#working.size >= maxRequests)
+      throw new AppError("overloaded", "too many requests are in progress");
     const head: HttpRequestHead = {
       method: request.method ?? "GET",
       url: request.url ?? "/",
@@ -195,7 +196,7 @@ export function textRefusal({ status, message, headers }: HttpRefusal): HttpAnsw
   return { status, headers, body: `${message}\n` };
 }
 
-/** Returns the address of who sends a request, as trusted proxies name it. */
+/** Returns the address of the sender of a request, as trusted proxies name it. */
 function clientOf({ socket, headers }: IncomingMessage, { proxies }: IntakeShares): string {
   return proxies.clientOf(socket.remoteAddress ?? "", headers["x-forwarded-for"]);
 }

@@ -24,7 +24,7 @@ const SIZE_BYTES = 8;
 
 /** An entry, and whether a field of it was cut or left out. */
 export interface ExportedEntry {
-  /** As `journalctl -o json` names them; a field that stands several times is an array. */
+  /** As `journalctl -o json` names them; a field that occurs several times is an array. */
   readonly fields: JsonObject;
   readonly isCut: boolean;
 }
@@ -170,7 +170,7 @@ export class JournalExportReader {
 function nameOf(bytes: Buffer): string {
   const name = bytes.toString("latin1", 0, MAX_NAME_BYTES + 1);
   if (name.length > MAX_NAME_BYTES || !NAME.test(name))
-    throw wrong(`"${name}" is no name of a journal's field`);
+    throw wrong(`"${name}" isn't a name of a journal's field`);
   return name;
 }
 

@@ -9,7 +9,10 @@ import { ConnectionPlaces } from "./connection-place.ts";
 /** Time for a TLS handshake, ms. */
 export const HANDSHAKE_MS = 20_000;
 
-/** Notes how many bytes a connection holds of messages that aren't whole. Throws overloaded, which is to end the connection. */
+/**
+ * Records how many bytes a connection holds of messages that aren't whole. Throws overloaded, which is to end the
+ * connection.
+ */
 export type NoteHeld = (bytes: number) => void;
 
 /** Counts a connection and what it holds for the address that a load balancer names. Throws overloaded. */
@@ -19,7 +22,7 @@ export type NoteSender = (address: string) => void;
 const MAX_WARNINGS = 10;
 const MINUTE_MS = 60_000;
 
-/** Returns what logs why connections ended early: some a minute; how many were left out is said with the next one. */
+/** Returns what logs why connections ended early: some a minute; how many were left out is logged with the next one. */
 export function faultLog(
   { log, clock, id }: Pick<InputContext, "log" | "clock" | "id">,
   message: string,
@@ -92,7 +95,7 @@ export class Listener {
     this.#places = new ConnectionPlaces(options.shares);
   }
 
-  /** The port listened at, where 0 let the system choose. */
+  /** The port in use, if 0 let the system choose. */
   get port(): number {
     return listenedPort(this.#server, this.#options.port);
   }
@@ -178,7 +181,7 @@ export async function listen(server: Server, host: string, port: number): Promis
     const isTaken = systemCode(error) === "EADDRINUSE";
     throw new AppError(
       isTaken ? "port_taken" : "unavailable",
-      `${host}:${port} can't be listened at (${isTaken ? "the port is taken" : (error as Error).message})`,
+      `cannot listen on ${host}:${port} (${isTaken ? "the port is taken" : (error as Error).message})`,
       { cause: error },
     );
   } finally {
@@ -186,7 +189,7 @@ export async function listen(server: Server, host: string, port: number): Promis
   }
 }
 
-/** Returns the port listened at, where 0 let the system choose; else `port`. */
+/** Returns the port in use if 0 let the system choose, else `port`. */
 export function listenedPort(server: Server | undefined, port: number): number {
   const address = server?.address();
   return typeof address === "object" && address !== null ? address.port : port;

@@ -74,7 +74,7 @@ export class LumberjackReader {
   }
 
   /**
-   * Takes a chunk; returns the windows that it completed. Throws parsing for what is no lumberjack; where windows came before
+   * Takes a chunk; returns the windows that it completed. Throws parsing for what isn't lumberjack; where windows came before
    * it, `check` throws that.
    */
   async push(chunk: Buffer): Promise<LumberjackWindow[]> {
@@ -118,7 +118,7 @@ export class LumberjackReader {
       const first = bytes.readUInt32BE(at + 2);
       if (kind === WINDOW) {
         if (first > MAX_WINDOW) throw new AppError("parsing", `a window of ${first} events is too large`);
-        // What came of a window that its sender gave up is taken, as the next window counts anew.
+        // What came of a window that its sender gave up is taken, as the next window counts from the start.
         if (this.#payloads.length > 0) this.#complete(windows);
         this.#size = first;
         at += 6;
@@ -149,7 +149,7 @@ export class LumberjackReader {
         this.#take(first, Buffer.from(JSON.stringify(pairs.fields)), windows);
         at = pairs.end;
       } else {
-        throw new AppError("parsing", `0x${(kind ?? 0).toString(16)} is no frame of lumberjack`);
+        throw new AppError("parsing", `0x${(kind ?? 0).toString(16)} isn't a frame of lumberjack`);
       }
     }
     return at;
@@ -198,7 +198,7 @@ export class LumberjackReader {
 }
 
 /**
- * Returns an event of version 1, pairs of texts; where more is to come, the place that it goes to at least. Throws
+ * Returns an event of version 1, pairs of texts; where more is to come, the offset that it goes to at least. Throws
  * parsing if it is too long.
  */
 function readPairs(bytes: Buffer, start: number): { fields: Record<string, string>; end: number } | number {
@@ -226,7 +226,7 @@ function checkVersion(version: number): number {
   if (VERSIONS.includes(version)) return version;
   throw new AppError(
     "parsing",
-    `version 0x${version.toString(16)} of lumberjack isn't spoken; versions 1 and 2 are`,
+    `version 0x${version.toString(16)} of lumberjack isn't supported; versions 1 and 2 are`,
   );
 }
 

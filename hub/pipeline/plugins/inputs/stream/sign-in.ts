@@ -63,7 +63,7 @@ function credentialsOf(authorization: string): string[] {
   return [plain, `bearer ${pair.slice(pair.indexOf(":") + 1)}`];
 }
 
-/** Digests have one length, so that the comparison tells nothing of the secret's. */
+/** Digests have one length, so that the comparison reveals nothing of the secret's. */
 function digest(value: string): Buffer {
   return createHash("sha256").update(value).digest();
 }

@@ -75,7 +75,7 @@ export class StreamSession {
 
   async #pushValues(stream: CodecStream, chunk: Buffer): Promise<void> {
     await this.#send(stream.decode(chunk, this.#options.context.clock.now()));
-    if (stream.isBroken) throw new AppError("parsing", "the sender wrote what the codec can't read");
+    if (stream.isBroken) throw new AppError("parsing", "the sender sent data that the codec can't decode");
     this.#options.held?.(stream.pendingBytes);
   }
 
@@ -97,7 +97,7 @@ export class StreamSession {
     }
   }
 
-  /** Notes what is held of a line; a refusal cuts it. Throws overloaded. */
+  /** Records what is held of a line; a refusal cuts it. Throws overloaded. */
   #hold(): void {
     try {
       this.#options.held?.(this.#restBytes);
@@ -213,7 +213,7 @@ export class StreamSession {
 /** Longest line of the PROXY protocol (version 1), bytes. */
 const MAX_PROXY_LINE_BYTES = 107;
 
-/** Who sends. */
+/** The sender. */
 export interface Sender {
   readonly ip: string;
   readonly port: number;

@@ -18,7 +18,7 @@ const HOST_IP = fieldReference("[host][ip]");
 const HOST_NAME = fieldReference("[host][name]");
 const OBSERVER_IP = fieldReference("[observer][ip]");
 
-/** Tag of events that are no syslog. */
+/** Tag of events that aren't syslog. */
 const FAILURE_TAG = "_grokparsefailure_sysloginput";
 
 const FACILITIES = [
@@ -79,7 +79,7 @@ const OPTIONS = options(SYSLOG_FORMAT);
 
 type Options = Static<typeof OPTIONS>;
 
-/** Returns the zone of times that say none; undefined: the process's. Reports a name that is no zone. */
+/** Returns the zone of times that say none; undefined: the process's. Reports a name that isn't a zone. */
 export function syslogZone(
   { timezone }: Pick<Options, "timezone">,
   report: InputOptionsContext["report"],
@@ -100,7 +100,7 @@ export function senderField({ ecs_compatibility }: Pick<Options, "ecs_compatibil
   return ecs_compatibility === "disabled" ? LEGACY_HOST : HOST_IP;
 }
 
-/** Notes who sent a message: the host that it names, or by ECS a relay of that host. */
+/** Records who sent a message: the host that it names, or by ECS a relay of that host. */
 export function setSender(event: Event, field: FieldReference, address: string): void {
   if (!event.has(field)) event.trySet(field, address);
   if (field !== HOST_IP) return;

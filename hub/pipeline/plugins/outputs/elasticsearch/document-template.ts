@@ -15,13 +15,13 @@ class NoValue extends Error {}
 const STRING_OR_FORMAT = /"(?:[^"\\]|\\.)*"|(?:%\{\{.*?\}\}|%\{.*?\})(\s*:)?/gs;
 
 /**
- * Returns what makes a document of an event; undefined where the template is no JSON object with formats. That function
+ * Returns what makes a document of an event; undefined where the template isn't a JSON object with formats. That function
  * returns undefined where it makes none. A format in a string fills the string that holds it, whatever characters the event
  * has; one outside of strings, as in `{"n": %{n}}`, must be one JSON value.
  */
 export function compileDocument(template: string): ((event: Event) => JsonObject | undefined) | undefined {
   const formats: string[] = [];
-  // A name outside of quotes is left, so that the text is no JSON.
+  // A name outside of quotes is left, so that the text isn't JSON.
   const text = template.replace(STRING_OR_FORMAT, (found, colon: string | undefined) =>
     found.startsWith('"') || colon !== undefined
       ? found

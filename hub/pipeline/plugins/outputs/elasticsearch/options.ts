@@ -161,7 +161,7 @@ export type ElasticsearchOptions = Static<typeof ELASTICSEARCH_OPTIONS>;
 
 const DEFAULT_PORT = "9200";
 
-/** Returns the addresses of hosts, of which a text may hold several, as URLs, http and port 9200 where they don't say. Throws for what is no address. */
+/** Returns the addresses of hosts, of which a text may hold several, as URLs, http and port 9200 where they don't say. Throws for what isn't an address. */
 export function hostUrls({ hosts, ssl_enabled, ssl, path }: ElasticsearchOptions): URL[] {
   const each = hosts.flatMap((host) => host.split(/\s+/)).filter((host) => host !== "");
   return each.map((host) => {
@@ -230,7 +230,7 @@ export function compileAction(values: ElasticsearchOptions): ActionOf {
     const written = action(event);
     const name = ACTIONS.find((known) => known === written);
     if (name === undefined)
-      return { refused: `"${written.slice(0, 200)}" is no action: ${ACTIONS.join(", ")}` };
+      return { refused: `"${written.slice(0, 200)}" isn't an action: ${ACTIONS.join(", ")}` };
     const documentId = id(event);
     const isUsable = Buffer.byteLength(documentId) <= MAX_ID_BYTES;
     if ((documentId === "" || !isUsable) && (name === "update" || name === "delete"))

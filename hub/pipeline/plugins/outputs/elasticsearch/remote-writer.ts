@@ -53,7 +53,10 @@ export class RemoteWriter implements OutputWriter {
     this.#client = undefined;
   }
 
-  /** Sends records, of which the first has the place `first`; what is too long for one request, or makes it none, goes in halves. */
+  /**
+   * Sends records, of which the first has the index `first`; what is too long for one request, or makes it none, goes
+   * in halves.
+   */
   async #bulk(
     client: SearchClient,
     records: readonly OutputRecord[],
@@ -84,10 +87,7 @@ export class RemoteWriter implements OutputWriter {
   #settle({ body }: SearchAnswer, records: readonly OutputRecord[], first: number, outcome: Outcome): void {
     const items = parseJsonObject(body)?.["items"];
     if (!Array.isArray(items) || items.length !== records.length)
-      throw new AppError(
-        "unavailable",
-        "the answer to a bulk request doesn't tell what became of each document",
-      );
+      throw new AppError("unavailable", "the answer to a bulk request has no result for each document");
     for (const [at, item] of items.entries()) {
       const result = resultOf(item);
       const status = Number(result["status"]);

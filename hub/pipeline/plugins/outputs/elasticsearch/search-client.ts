@@ -16,7 +16,7 @@ const unpack = promisify(gunzip);
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 export interface SearchClientOptions {
-  /** With the path that stands before all others. */
+  /** With the path that precedes all others. */
   readonly hosts: readonly URL[];
   readonly headers: Readonly<Record<string, string>>;
   /** Returns what is sent for sign-in to a host; `rejected`: after it refused the last one. */

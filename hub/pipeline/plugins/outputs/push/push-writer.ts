@@ -22,10 +22,10 @@ const { ssl_enabled: _schemeTells, ...TLS } = TLS_CLIENT;
 /** Level of gzip: packing must not cost more than making the batch. */
 const COMPRESSION_LEVEL = 3;
 
-/** What of an answer stands in a message. */
+/** Part of an answer that a message quotes. */
 const REASON_LENGTH = 300;
 
-/** Statuses by which a server refuses what it was sent, not who sends it or where to. */
+/** Statuses by which a server refuses what it was sent, not the sender or the target. */
 const REFUSALS = new Set([400, 406, 413, 415, 422]);
 
 /** Options of every output that pushes. */
@@ -78,7 +78,7 @@ export interface PushProtocol {
 export function checkPushOptions(values: Options, { report }: OutputContext): void {
   const { url, user, password, token, connection } = values;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    report("error", "url", `"${url}" is no address of HTTP`, 'write: url => "https://host:port"');
+    report("error", "url", `"${url}" isn't an address of HTTP`, 'write: url => "https://host:port"');
   if ((user === undefined) !== (password === undefined))
     report("error", "user", "user and password go together", "give both, or neither");
   if ([user, token, connection].filter((each) => each !== undefined).length > 1)
@@ -131,7 +131,7 @@ export class PushWriter implements OutputWriter {
     this.#client.close();
   }
 
-  /** Returns the places of records by the headers that they need, in their order. */
+  /** Returns the indexes of records by the headers that they need, in their order. */
   #requests(records: readonly OutputRecord[]): readonly number[][] {
     const groups = Map.groupBy(records.keys(), (place) =>
       JSON.stringify(this.#protocol.headersOf(records[place]!.target)),
@@ -224,7 +224,7 @@ export class PushWriter implements OutputWriter {
   }
 }
 
-/** Events wait for what people can mend, as they do for a server that is away. */
+/** Events wait for what people can fix, as they do for a server that is away. */
 function remedy(status: number): string {
   if (status === 401 || status === 403) return " (look at the output's token, or user and password)";
   return status === 404 || status === 405 ? " (look at the output's url)" : "";

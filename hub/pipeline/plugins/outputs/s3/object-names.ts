@@ -6,7 +6,7 @@ import type { OutputRecord } from "#hub/pipeline/plugins/output.ts";
 import { IntervalSet } from "#proto/kit/interval-set.ts";
 import type { S3Bucket } from "#proto/kit/s3-bucket.ts";
 
-/** Digits of a place in a name: names sort as their places do. */
+/** Digits of a position in a name: names sort as their positions do. */
 const PLACE_DIGITS = 16;
 
 /** The first characters of a hash. */
@@ -14,7 +14,7 @@ export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
-/** Places of the first and the last record, and what is the same for the same records. */
+/** Positions of the first and the last record, and what is the same for the same records. */
 export function rangeName(records: readonly OutputRecord[]): string {
   const [first, last] = [records[0]!, records.at(-1)!];
   const ids = hashOf(records.map(({ id }) => id).join("/"));
@@ -26,8 +26,8 @@ function placeName(place: number): string {
 }
 
 /**
- * Returns the records cut where events of the source may be missing between two: between messages, and where places fall. Of one
- * message, what isn't among them was delivered before.
+ * Returns the records cut where events of the source may be missing between two: between messages, and where positions
+ * decrease. Of one message, what isn't among them was delivered before.
  */
 export function unbrokenRuns(records: readonly OutputRecord[]): OutputRecord[][] {
   const runs: OutputRecord[][] = [];
@@ -43,7 +43,7 @@ export function unbrokenRuns(records: readonly OutputRecord[]): OutputRecord[][]
   return runs;
 }
 
-/** Returns the places that the objects of a prefix and source hold, as their names say. */
+/** Returns the positions that the objects of a prefix and source hold, as their names say. */
 export async function storedPlaces(
   bucket: S3Bucket,
   name: string,
@@ -54,7 +54,7 @@ export async function storedPlaces(
     const [, first, last] = /-(\d+)-(\d+)-[0-9a-f]+\.ndjson(?:\.gz)?$/.exec(key) ?? [];
     if (first === undefined) continue;
     const end = Number(last);
-    // The last children of an event share a place: they may be stored again, and never be taken for stored.
+    // The last children of an event share a position: they may be stored again, and never be taken for stored.
     const isShared = end % RECORDS_PER_OFFSET === RECORDS_PER_OFFSET - 1;
     stored.add(Number(first), isShared ? end : end + 1);
   }
