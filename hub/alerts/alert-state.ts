@@ -59,7 +59,7 @@ export interface AlertState {
   readonly count: number;
   /** Why the last evaluation failed; "". */
   readonly fault: string;
-  /** Whether evaluations are refused because of the rights of who saved the rule; `fault` says why. */
+  /** Whether evaluations are refused because of the rights of the user who saved the rule; `fault` says why. */
   readonly stopped: boolean;
   /** The reach of the last count. Absent: nothing was counted since reaches are stored here. */
   readonly reach?: Reach | undefined;
@@ -77,7 +77,7 @@ const MAX_DELIVERIES = 20;
 const MAX_AHEAD_MS = 10 * MINUTE_MS;
 /** Wait for the first retry within an interval, doubled each time; longer than an evaluation takes. */
 const FIRST_RETRY_MS = MINUTE_MS;
-/** Evaluations in an interval: after 1, 2, 4 … 64 min, about two hours in all. */
+/** Evaluations in an interval: after 1, 2, 4 … 64 min, about two hours in total. */
 const MAX_TRIES = 8;
 
 export const FIRST_STATE: AlertState = {
@@ -151,7 +151,7 @@ export function withFinding(state: AlertState, finding: Finding): AlertState {
   const { nowMs, count, reach, isBroken, channels } = finding;
   const at = new Date(nowMs).toISOString();
   const condition: AlertCondition = isBroken ? "firing" : "ok";
-  // Who may read less than the counts before came from may see the rule from now on.
+  // Users who may read less than the earlier counts came from may see the rule from now on.
   const events = isWithin(state.reach, reach) ? state.events : [];
   const next = {
     ...state,

@@ -1,8 +1,8 @@
 /**
  * Alerts: evaluates rules, keeps their states and sends messages. Every hub tries each interval of each rule; the
  * compare-and-set that raises the state's slot lets one of them evaluate it. Messages wait in that state, so a hub that
- * dies after an evaluation loses none. A lease lets one hub send each. A rule counts with the present rights of who saved it
- * last.
+ * dies after an evaluation loses none. A lease lets one hub send each. A rule counts with the present rights of the
+ * user who saved it last.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
@@ -29,7 +29,7 @@ import {
 
 export interface AlertsOptions {
   readonly bucket: StateBucket;
-  /** Returns who sends the current request, and what it may read now. */
+  /** Returns the sender of the current request, and what it may read now. */
   readonly sender: () => Pick<SavedRule, "reach" | "writer">;
   /**
    * Returns what a writer may read now. Throws forbidden if it is gone or may not search. Absent: `auth.mode` is off, and

@@ -26,7 +26,10 @@ export interface MessagesOptions {
 const LEASE_MS = 30_000;
 const FIRST_RETRY_MS = 5_000;
 const MAX_RETRY_MS = 10 * 60_000;
-/** Attempts before a message is dropped, which is recorded as an event: after 5 s, 10 s, … 10 min, about 40 min in all. */
+/**
+ * Attempts before a message is dropped, which is recorded as an event: after 5 s, 10 s, … 10 min, about 40 min in
+ * total.
+ */
 const MAX_ATTEMPTS = 11;
 
 export class Messages {

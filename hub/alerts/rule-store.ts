@@ -135,10 +135,7 @@ export class RuleStore {
   /** Throws request_invalid if the maximum number of rules exists. */
   async create(content: SavedRule): Promise<StoredRule> {
     if ((await this.#bucket.keys("rule/")).length >= MAX_RULES)
-      throw new AppError(
-        "request_invalid",
-        `there are ${MAX_RULES} alert rules, as many as may be; delete some`,
-      );
+      throw new AppError("request_invalid", `there are ${MAX_RULES} alert rules, the maximum; delete some`);
     const id = randomBytes(9).toString("base64url");
     return { id, ...content, revision: await this.#bucket.create(ruleKey(id), encode(content)) };
   }
@@ -196,7 +193,7 @@ export class RuleStore {
       if ((await this.replaceState(id, stored, change(stored.state))) !== undefined) return;
       stored = await this.state(id);
     }
-    throw new AppError("journal_conflict", `the state of alert rule ${id} is changed by others all the time`);
+    throw new AppError("journal_conflict", `the state of alert rule ${id} keeps changing; try again`);
   }
 
   async #entry(id: string): Promise<StateEntry> {

@@ -57,7 +57,7 @@ const BROKEN: readonly (readonly [what: string, bytes: string, status: number, w
     "an unknown coding",
     `POST /a/_doc HTTP/1.1\r\n${BODY}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`,
     400,
-    /Transfer-Encoding|no valid/,
+    /Transfer-Encoding|not? valid/,
   ],
   ["bare line feeds", "GET / HTTP/1.1\nHost: localhost\n\n", 400, /not valid HTTP/],
   ["a folded header", "GET / HTTP/1.1\r\nHost: localhost\r\nX: a\r\n b\r\n\r\n", 400, /not valid HTTP/],
@@ -180,7 +180,7 @@ suite("a body", () => {
     test(`of ${path} nested 2,000 deep and more is refused with 400`, async () => {
       const type = /_bulk|_msearch/.test(path) ? "application/x-ndjson" : "application/json";
       const { status, text } = await search(method, path, body, { "content-type": type });
-      assert.match(text, /objects and lists within each other/);
+      assert.match(text, /nested more than \d+ levels deep/);
       // _msearch answers each search with a status of its own.
       assert.equal(status, 400);
     });

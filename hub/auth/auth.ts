@@ -200,7 +200,7 @@ export class Auth implements Component {
     if (settings["auth.mode"] === "off" || settings["auth.upstream.issuer"] !== "") return;
     if (await this.accounts.lackAdministrator())
       log.warn(
-        "no account may administer, which takes the role admin with the grant * on all indices: add one with tailrace-hub user add NAME --role admin",
+        "no account may administer the hub, which requires the role admin with the grant * on all indices: add one with tailrace-hub user add NAME --role admin",
       );
   }
 

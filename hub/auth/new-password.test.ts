@@ -145,7 +145,7 @@ suite("a new password", () => {
     assert.equal((await own.get(`${world.origin}/api/auth/me`)).status, 401);
   });
 
-  test("is no new role, with which tokens go on", async () => {
+  test("isn't a new role, with which tokens go on", async () => {
     world.browser = await world.signedInBrowser();
     const { access, refresh } = await world.tokens(client);
     await world.auth.accounts.setRole(PERSON.name, "admin", ["*"], "test");

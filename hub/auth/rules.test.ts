@@ -175,7 +175,7 @@ suite("brakes", () => {
     throttle.check("y");
   });
 
-  test("a password that couldn't be checked is no failure: a flood of others' sign-ins makes nobody wait", async () => {
+  test("a password that couldn't be checked isn't a failure: a flood of others' sign-ins makes nobody wait", async () => {
     let isFlooded = true;
     const busy = new AppError("overloaded", "too many sign-ins at once");
     const accounts = { verify: () => (isFlooded ? Promise.reject(busy) : Promise.resolve(null)) };

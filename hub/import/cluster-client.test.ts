@@ -29,7 +29,7 @@ test("an answer of few bytes that takes much memory once it is read is refused",
   });
 });
 
-test("an answer that nests deep, or is no JSON, counts as empty", async (t) => {
+test("an answer that nests deep, or isn't JSON, counts as empty", async (t) => {
   for (const text of [`{"a":${"[".repeat(100_000)}`, `{"a":${"[".repeat(501)}${"]".repeat(501)}}`, "<html>"])
     assert.deepEqual(await (await clientOf(t, text)).client.ask("GET", "/"), {});
 });

@@ -48,7 +48,7 @@ const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
  * them.
  */
 const MAX_ANSWER_VALUES = 8_000_000;
-/** Pauses between repetitions, about a minute and a half in all: enough for a restart of the other side. */
+/** Pauses between repetitions, about a minute and a half in total: enough for a restart of the other side. */
 export const RETRY_PAUSES_MS = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** Connections kept open; there are as many concurrent requests as copies that run in parallel. */
@@ -207,7 +207,7 @@ export class ClusterClient {
  */
 export function segmentOf(name: string): string {
   if (name === "" || name === "." || name === ".." || !name.isWellFormed())
-    throw new AppError("request_invalid", `"${name.toWellFormed()}" is no name of what a cluster has`);
+    throw new AppError("request_invalid", `"${name.toWellFormed()}" is not a valid name in a cluster`);
   return encodeURIComponent(name);
 }
 

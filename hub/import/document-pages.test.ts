@@ -79,24 +79,30 @@ for (const [what, first, given] of [
   ["never ends", { total: 5, hits: hits(2) }, { hits: hits(2) }],
   ["has more in a page than it has", { total: { value: 1, relation: "eq" }, hits: hits(2) }, { hits: [] }],
   ["has no total", { hits: hits(2) }, { hits: [] }],
-  ["has a total that is no number", { total: { value: 1, relation: "gte" }, hits: hits(1) }, { hits: [] }],
+  ["has a total that isn't a number", { total: { value: 1, relation: "gte" }, hits: hits(1) }, { hits: [] }],
   ["has hits that are none", { total: 2, hits: [null, 5] }, { hits: [] }],
   ["has hits without ids", { total: 2, hits: [{ _source: {} }] }, { hits: [] }],
   ["stops to list hits", { total: 2, hits: hits(1) }, {}],
 ] as const) {
   test(`a scroll that ${what} is refused`, async (t) => {
-    await assert.rejects(idsOf(t, first, given), { code: "request_invalid", message: /no cluster does/ });
+    await assert.rejects(idsOf(t, first, given), {
+      code: "request_invalid",
+      message: /isn't that of a search cluster/,
+    });
   });
 }
 
 for (const [what, shards] of [
   ["operations beyond what a number holds", { 0: [{ seq_no: { global_checkpoint: 9e17 } }] }],
-  ["operations that are no number", { 0: [{ seq_no: { global_checkpoint: "many" } }] }],
+  ["operations that aren't a number", { 0: [{ seq_no: { global_checkpoint: "many" } }] }],
   ["a shard by another name", { x: [{ seq_no: { global_checkpoint: 1 } }] }],
 ] as const) {
   test(`a source with ${what} is refused`, async (t) => {
     const client = await answeringClient(t, () => OK({ indices: { x: { shards } }, count: 1 }));
-    await assert.rejects(sequenceEnds(client, "x"), { code: "request_invalid", message: /no cluster does/ });
+    await assert.rejects(sequenceEnds(client, "x"), {
+      code: "request_invalid",
+      message: /isn't that of a search cluster/,
+    });
   });
 }
 

@@ -158,7 +158,7 @@ function totalOf(answer: JsonObject, index: string): number {
 }
 
 function malformed(what: string): AppError {
-  return new AppError("request_invalid", `the source answers as no cluster does: ${what}`);
+  return new AppError("request_invalid", `the source's answer isn't that of a search cluster: ${what}`);
 }
 
 /**

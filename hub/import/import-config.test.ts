@@ -176,9 +176,9 @@ scrape_configs:
   assert.doesNotMatch(text, /secret/);
 });
 
-test("what is no configuration of either is refused", () => {
+test("what isn't a configuration of either is refused", () => {
   assert.throws(() => importShipperConfig("a: 1", "x.yml"), /x\.yml has neither scrape_configs/);
-  assert.throws(() => importShipperConfig("a: [", "x.yml"), /x\.yml is no YAML/);
+  assert.throws(() => importShipperConfig("a: [", "x.yml"), /x\.yml isn't YAML/);
 });
 
 test("a remark can't steer a terminal, nor leave its comment", () => {

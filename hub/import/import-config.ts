@@ -19,7 +19,7 @@ export function importShipperConfig(text: string, file: string): string {
     throw new AppError("request_invalid", `${file}: a configuration has at most ${MAX_CHARS} characters`);
   const document = parseDocument(text, { logLevel: "error" });
   const [fault] = document.errors;
-  if (fault !== undefined) throw new AppError("request_invalid", `${file} is no YAML: ${fault.message}`);
+  if (fault !== undefined) throw new AppError("request_invalid", `${file} isn't YAML: ${fault.message}`);
   const config: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
   if (!isObject(config)) throw new AppError("request_invalid", `${file} holds no settings`);
   return renderDraft(draftOf(config, file));

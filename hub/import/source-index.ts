@@ -6,7 +6,7 @@ import { type ClusterClient, objectsIn, segmentOf } from "./cluster-client.ts";
 /** A cluster's version: 6.8.23 is 608. OpenSearch counts as the version that it was forked from, 710. */
 export type ClusterVersion = number;
 const OPENSEARCH: ClusterVersion = 710;
-/** From this version on hidden indices, such as those behind data streams, are listed only on request. */
+/** From this version on hidden indices, such as those of data streams, are listed only on request. */
 const HIDES_INDICES: ClusterVersion = 707;
 
 /** An index of the source. */

@@ -204,7 +204,7 @@ export class LiveServer implements Component {
         403,
         "a session needs an Origin header; use an API key outside of browsers",
       );
-    if (this.#stopping) return this.#refuse(socket, 503, "the hub stops");
+    if (this.#stopping) return this.#refuse(socket, 503, "the hub is stopping");
     const connect = planOf(viewer);
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
       this.#connect(webSocket, viewer, connect),

@@ -1,4 +1,4 @@
-/** Snapshot repositories that clients register: definitions that all hubs share, and the blobs of their places. */
+/** Snapshot repositories that clients register: definitions that all hubs share, and the blobs of their locations. */
 
 import { isAbsolute, join, normalize, resolve, sep } from "node:path";
 import { AppError } from "#proto/kit/errors.ts";
@@ -65,7 +65,10 @@ export class Repositories implements Component {
     return this.#texts.delete(names);
   }
 
-  /** Returns the blobs of a repository. Throws settings_invalid, and forbidden for a place that path.repo doesn't allow. */
+  /**
+   * Returns the blobs of a repository. Throws settings_invalid, and forbidden for a location that path.repo doesn't
+   * allow.
+   */
   open({ type, settings }: Repository): BlobStore {
     if (type === "fs") return new DirectoryBlobs(this.#folder(settings["location"] ?? ""));
     const { bucket = "", base_path: path = "" } = settings;

@@ -260,7 +260,7 @@ export class Lifecycles implements Component {
     await lifecycles.setFault(name, { uuid, step, reason });
   }
 
-  /** Drops what is noted of indices that are gone or have no policy any more. */
+  /** Drops what is recorded of indices that are gone or have no policy any more. */
   async #forget(): Promise<void> {
     const { indices } = this.#options;
     const managed = indices.all().filter((index) => policyName(index) !== undefined);

@@ -4,12 +4,12 @@
  * | what is known | what is done | what can go wrong |
  * |---|---|---|
  * | processed messages take more than `keepBytes` | the oldest are purged, so that about `keepBytes` of them stay, whatever waits behind them | nats-server may rewrite the file that holds the new first message in place, and lose it in a crash: all of it was processed, as a file has at most 8 MiB |
- * | nothing arrived for `keepMs`, and all is processed | all is purged | a crash meanwhile may make the stream begin anew: every message was processed |
- * | messages that a lost hub needs, or that aren't committed | they stay; `done` (`hub/cluster/membership/cluster-progress.ts`) is below them, for an hour after the loss | the stream fills, and who sends must wait |
+ * | nothing arrived for `keepMs`, and all is processed | all is purged | a crash meanwhile may make the stream start over: every message was processed |
+ * | messages that a lost hub needs, or that aren't committed | they stay; `done` (`hub/cluster/membership/cluster-progress.ts`) is below them, for an hour after the loss | the stream fills, and senders must wait |
  * | messages that a stopped hub needs, which may start again | they stay for a quarter of an hour, unless a quarter of the space is used | the hub copies its shards from another one |
- * | messages were purged before this hub had the task | it is noted like a purge of its own: a version before noted none | – |
+ * | messages were purged before this hub had the task | it is recorded like a purge of its own: an earlier version recorded none | – |
  * | the stream was rolled back since | what it still has of the processed messages counts | – |
- * | the stream was made anew since, or this hub doesn't know its newest incarnation yet | nothing | – |
+ * | the stream was recreated since, or this hub doesn't know its newest incarnation yet | nothing | – |
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
@@ -66,7 +66,7 @@ export class LogJanitor implements Component {
   /** By stream: its last sequence, and since when that is the last, monotonic ms. */
   readonly #ends = new Map<string, { readonly lastSequence: number; readonly sinceMs: number }>();
 
-  /** Streams of which it is noted what was purged before. */
+  /** Streams of which it is recorded what was purged before. */
   readonly #noted = new Set<string>();
 
   /** By stream of which all was processed: up to where, and when that was found, monotonic ms. */

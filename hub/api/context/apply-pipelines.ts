@@ -1,4 +1,4 @@
-/** The way of new documents through ingest pipelines, and from one index to another by them. */
+/** Runs new documents through ingest pipelines, which may send them to other indices. */
 
 import { DEFAULT_TYPE } from "#hub/api/compat/mapping-types.ts";
 import { checkId, makeConditions } from "#hub/api/parameters/write-options.ts";
@@ -35,7 +35,7 @@ export async function applyFirst(
   ingest: IngestPipelines | undefined,
   ownOf: (index: string) => OwnPipelines,
 ): Promise<readonly Changed[]> {
-  /** The indices that documents were sent on from, by their places. */
+  /** The indices that documents were sent on from, by their indexes. */
   const left = new Map<number, readonly string[]>();
   let from = items;
   let sent = await applyPipelines(from, ingest, ({ pipeline, index }) => pipeline ?? ownOf(index).first);
@@ -69,7 +69,7 @@ export async function applyLast(
   });
 }
 
-/** Notes the index that a document leaves. Returns the document, or its failure if it has been where it goes. */
+/** Records the index that a document leaves. Returns the document, or its failure if it has been where it goes. */
 function sentOn(from: Changed, item: Changed, left: Map<number, readonly string[]>, place: number): Changed {
   if ("result" in from || "result" in item) return item;
   const { index, id } = item;
@@ -83,8 +83,8 @@ function sentOn(from: Changed, item: Changed, left: Map<number, readonly string[
 }
 
 /**
- * Sends each new document through the pipeline that `pipelineFor` returns for it. `rerouted`: the places of those that its
- * processors have sent on to another index.
+ * Sends each new document through the pipeline that `pipelineFor` returns for it. `rerouted`: the indexes of those that
+ * its processors have sent on to another index.
  */
 async function applyPipelines(
   items: readonly Changed[],

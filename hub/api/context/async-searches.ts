@@ -1,7 +1,7 @@
 /**
- * Searches that outlive their request. Each belongs to the principal that submitted it; its answer is kept until it expires.
- * Their number and the bytes of their answers are bounded, in all and for each owner. They run as tasks, which can be listed
- * and cancelled.
+ * Searches that outlive their request. Each belongs to the principal that submitted it; its answer is kept until it
+ * expires. Their number and the bytes of their answers are bounded, in total and for each owner. They run as tasks,
+ * which can be listed and cancelled.
  */
 
 import { randomBytes } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
- * Points in time that clients hold open. Each belongs to the principal that opened it and is closed when it expires. Their
- * number is bounded, in all and for each owner.
+ * Points in time that clients hold open. Each belongs to the principal that opened it and is closed when it expires.
+ * Their number is bounded, in total and for each owner.
  */
 
 import { randomBytes } from "node:crypto";

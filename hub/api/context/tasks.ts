@@ -93,7 +93,7 @@ export class Tasks {
     return this.#shares.search.refused + this.#shares.other.refused;
   }
 
-  /** Starts work. Throws overloaded if too many tasks run already, of its owner or in all. */
+  /** Starts work. Throws overloaded if too many tasks run already, of its owner or in total. */
   start(work: TaskWork): Task {
     this.#sharesOf(work).take(work.owner);
     const task = new RunningTask(this.nextId(), work, this.#clock);

@@ -60,7 +60,7 @@ test("a connection without a TLS handshake is closed by the timeout, and no desc
   assert.equal(listener.connections.anonymous, 0);
 });
 
-test("bytes that are no TLS close the connection immediately", async (t) => {
+test("bytes that aren't TLS close the connection immediately", async (t) => {
   const { listener } = await listen(t, {});
   const socket = open(listener.port);
   socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");

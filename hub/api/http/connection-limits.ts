@@ -1,7 +1,7 @@
 /**
- * Limits the connections without a sign-in, for each address and in all; the others are reserved for signed-in clients. At a
- * limit the oldest such connection is closed in favour of the new one: a client that signs in immediately gets through, and
- * one that only holds connections open loses them.
+ * Limits the connections without a sign-in, for each address and in total; the others are reserved for signed-in
+ * clients. At a limit the oldest such connection is closed in favour of the new one: a client that signs in immediately
+ * gets through, and one that only holds connections open loses them.
  */
 
 import type { Socket } from "node:net";

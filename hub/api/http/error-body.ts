@@ -185,7 +185,7 @@ export function errorDetail(error: AppError, context: ErrorContext): JsonObject 
 
 /**
  * Returns the body of an error with a `stack_trace` in each error, which `error_trace=true` asks for: the error and its
- * causes in one line. Places in this program's code are in the hub's log alone.
+ * causes in one line. Positions in this program's code are in the hub's log alone.
  */
 export function withTraces(body: unknown): unknown {
   if (Array.isArray(body)) return body.map(withTraces);

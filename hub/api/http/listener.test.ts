@@ -31,7 +31,7 @@ for (const [what, trustedProxies, remoteAddress, expected] of [
   });
 }
 
-test("a trusted proxy that is no address or network is refused", () => {
+test("a trusted proxy that isn't an address or network is refused", () => {
   for (const proxy of ["proxy.example.net", "10.0.0.0/33", "10.0.0.0/8/1", ""]) {
     assert.throws(() => listenerWith({ trustedProxies: [proxy] }), {
       code: "settings_invalid",

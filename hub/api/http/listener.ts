@@ -223,7 +223,7 @@ function listenError(error: unknown, host: string, port: number, setting: string
     const key = setting.replace(/port$/, "host");
     return new AppError(
       "settings_invalid",
-      `${host} is no address of this machine; correct ${key} or network.host`,
+      `${host} isn't an address of this machine; correct ${key} or network.host`,
       { cause: error },
     );
   }

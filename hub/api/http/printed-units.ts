@@ -33,7 +33,7 @@ export function printSize(bytes: number, unit: string | undefined): string {
     if (factor === undefined)
       throw new AppError(
         "request_invalid",
-        `bytes [${unit}] is no unit; use ${Object.keys(SIZES).join(", ")}`,
+        `bytes [${unit}] isn't a unit; use ${Object.keys(SIZES).join(", ")}`,
       );
     return String(Math.floor(bytes / factor));
   }
@@ -48,7 +48,7 @@ export function printTime(ms: number, unit: string | undefined): string {
     if (factor === undefined)
       throw new AppError(
         "request_invalid",
-        `time [${unit}] is no unit; use ${Object.keys(TIMES).join(", ")}`,
+        `time [${unit}] isn't a unit; use ${Object.keys(TIMES).join(", ")}`,
       );
     return String(Math.floor(ms / factor));
   }

@@ -138,7 +138,7 @@ export class BodyReader {
     } catch (error) {
       held.release();
       if (error instanceof AppError) throw error;
-      throw new AppError("cancelled", "the client went away before its request was complete", {
+      throw new AppError("cancelled", "the client disconnected before its request was complete", {
         cause: error,
       });
     }
@@ -210,7 +210,7 @@ async function unpack(
     }
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw new AppError("request_invalid", `the body is no valid ${encoding} data`, { cause: error });
+    throw new AppError("request_invalid", `the body isn't valid ${encoding} data`, { cause: error });
   } finally {
     stream.destroy();
   }

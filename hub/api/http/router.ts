@@ -10,7 +10,7 @@ export interface Match {
   readonly path: Readonly<Record<string, string>>;
   /**
    * Names of segments that only other paths of a route have that reads; a request may give them as parameters. One that
-   * changes something is told what by its path, which the audit log names.
+   * changes something gets the target by its path, which the audit log names.
    */
   readonly absent: readonly string[];
 }

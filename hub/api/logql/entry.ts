@@ -1,4 +1,4 @@
-/** A line on its way through the stages of a query. */
+/** A line that passes through the stages of a query. */
 
 /** Returns the values that a label's field has in a document. */
 export type FieldValues = (label: string) => readonly string[];

@@ -14,7 +14,7 @@ const MAX_SHOWN = 100;
 
 type Work<T> = (entry: Entry) => T;
 
-/** A text, or what stands between braces. */
+/** A text, or the content of braces. */
 interface Piece {
   readonly isAction: boolean;
   readonly text: string;
@@ -118,7 +118,7 @@ class TemplateReader {
 const TOKEN =
   /\s*(?:(?<quoted>"(?:[^"\\]|\\.)*"|`[^`]*`)|(?<label>\.[A-Za-z_]\w*)|(?<number>-?(?:\d+(?:\.\d*)?|\.\d+))(?![\w.])|(?<name>[A-Za-z_]\w*)|(?<symbol>[()|]))/y;
 
-/** Functions that end with the first value that is true or isn't: as in Go, those behind it aren't worked out. */
+/** Functions that end with the first value that is true or isn't: as in Go, those after it aren't evaluated. */
 const DECIDING: ReadonlyMap<string, boolean> = new Map([
   ["and", false],
   ["or", true],

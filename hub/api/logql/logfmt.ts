@@ -5,7 +5,7 @@ const PAIR = /[\p{Cc} ]*(?:([^\p{Cc} ="]+)(?:(=)(?:("(?:[^"\\]|\\[\s\S])*"?)|([^
 const REST = /[^\p{Cc} ]*/uy;
 
 /**
- * Returns the pairs of a line; a key without a value has "". Undefined stands for a text that is no pair, which ends at the
+ * Returns the pairs of a line; a key without a value has "". Undefined stands for a text that isn't a pair, which ends at the
  * next white space.
  */
 export function* logfmtPairs(line: string): Generator<[key: string, value: string] | undefined> {
@@ -32,7 +32,7 @@ function unquoted(text: string): string | undefined {
   if (text.length < 2 || !text.endsWith('"')) return undefined;
   if (!text.includes("\\")) return text.slice(1, -1);
   try {
-    // Line ends and the like may stand in quotes as they are.
+    // Line ends and the like may be written in quotes unescaped.
     const shown = text.replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1));
     return JSON.parse(shown) as string;
   } catch {

@@ -33,7 +33,7 @@ export class Pace {
 
   /** Throws cancelled if the client disconnected, timeout if the time is up. */
   check(): void {
-    if (this.#signal.aborted) throw new AppError("cancelled", "the client went away before its answer");
+    if (this.#signal.aborted) throw new AppError("cancelled", "the client disconnected before the answer");
     if (this.#clock.monotonic() >= this.#endMs)
       throw new AppError("timeout", "context deadline exceeded: narrow the time range");
   }

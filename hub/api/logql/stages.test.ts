@@ -76,7 +76,7 @@ test("a line with more labels than are kept says so", async () => {
   assert.equal(await keeps('| json | __error__=""', '{"a":{"b":1}}'), true);
 });
 
-test("members that every object has are no fields of a line and no functions of a template", async () => {
+test("members that every object has aren't fields of a line or functions of a template", async () => {
   assert.equal(await keeps('| json x="constructor.name" | x=""', "{}"), true);
   await assert.rejects(keeps('| line_format "{{.a | hasOwnProperty}}"', ""), /isn't offered/);
   await assert.rejects(keeps('| line_format "{{toString .a}}"', ""), /isn't offered/);

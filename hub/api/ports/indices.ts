@@ -53,7 +53,7 @@ export interface IndexInfo {
 export interface ResolveOptions {
   /** Missing concrete names are left out instead of throwing. Default false. */
   readonly ignoreUnavailable?: boolean;
-  /** A wildcard that matches nothing is no error. Default true. */
+  /** A wildcard that matches nothing isn't an error. Default true. */
   readonly allowNoIndices?: boolean;
   /** Which states wildcards match. Default open. */
   readonly expandWildcards?: "open" | "closed" | "all" | "none";

@@ -47,7 +47,7 @@ test("a write that asks for more copies than there are is refused, and nothing i
   assert.equal((await send("PUT", "/w/_doc/1?wait_for_active_shards=1", { a: 1 })).status, 201);
 });
 
-test("a count that is no number is refused before anything is done", async () => {
+test("a count that isn't a number is refused before anything is done", async () => {
   assert.equal((await send("PUT", "/odd?wait_for_active_shards=most")).status, 400);
   assert.equal((await send("HEAD", "/odd")).status, 404);
   await send("PUT", "/odd-1", { aliases: { odd: {} } });

@@ -32,12 +32,12 @@ export interface Account {
   readonly kept?: KeptSession;
 }
 
-/** A session that goes on in a later epoch than that of its sign-in. */
+/** A session that continues in a later epoch than that of its sign-in. */
 interface KeptSession {
   readonly key: string;
   /** The account's epoch at the session's sign-in. */
   readonly openedIn: number;
-  /** The account's epoch in which it goes on. A later change ends it. */
+  /** The account's epoch in which it continues. A later change ends it. */
   readonly epoch: number;
 }
 
@@ -63,7 +63,7 @@ export interface AccountChange {
   readonly password?: string;
   readonly role?: Role;
   readonly indices?: readonly string[];
-  /** Key of the session that makes the change, and goes on. Absent: all sessions end. */
+  /** Key of the session that makes the change, and continues. Absent: all sessions end. */
   readonly keeps?: string;
 }
 
@@ -320,7 +320,7 @@ export function checkName(name: string): void {
   if (NAME.test(name)) return;
   throw new AppError(
     "request_invalid",
-    `"${name}" is no account name; use 1 to 100 letters, digits and . _ @ + -, a letter or digit first`,
+    `"${name}" isn't an account name; use 1 to 100 letters, digits and . _ @ + -, a letter or digit first`,
   );
 }
 
@@ -329,7 +329,7 @@ export function isSincePassword(epoch: number | undefined, account: Account | nu
   return account !== null && (epoch ?? 0) >= (account.passwordEpoch ?? 0);
 }
 
-/** Returns true if a session that was opened in `epoch` of the account goes on. */
+/** Returns true if a session that was opened in `epoch` of the account continues. */
 export function isInEpoch(key: string, epoch: number, account: Account): boolean {
   return account.epoch === epoch || (isKept(key, account) && account.kept.openedIn === epoch);
 }

@@ -235,12 +235,12 @@ export class AgentCredentials {
 
 function checkName(name: string): void {
   if (NAME.test(name)) return;
-  throw new AppError("request_invalid", `"${name}" is no agent name; use letters, digits and . _ -`);
+  throw new AppError("request_invalid", `"${name}" isn't an agent name; use letters, digits and . _ -`);
 }
 
 function checkAgentId(agentId: string): void {
   if (UUID.test(agentId)) return;
-  throw new AppError("request_invalid", "agent_id is no UUID in small letters");
+  throw new AppError("request_invalid", "agent_id isn't a UUID in small letters");
 }
 
 function checkPublicKey(publicKey: string): void {
@@ -248,7 +248,7 @@ function checkPublicKey(publicKey: string): void {
     if (!publicKey.startsWith("U")) throw new Error("no user key");
     nkeys.fromPublic(publicKey);
   } catch (cause) {
-    throw new AppError("request_invalid", "public_key is no nkey of kind user (U…)", { cause });
+    throw new AppError("request_invalid", "public_key isn't an nkey of kind user (U…)", { cause });
   }
 }
 

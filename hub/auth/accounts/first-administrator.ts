@@ -55,7 +55,7 @@ export class FirstAdministrator {
     const link = await this.#links.get(RECORD);
     const refused = new AppError(
       "forbidden",
-      "this link was used or is too old; restart the hub, or run tailrace-hub user add, for another way in",
+      "this link was used or has expired; restart the hub for a new one, or run tailrace-hub user add",
     );
     if (link?.data.tokenHash !== hashOf(token)) throw refused;
     // A rejected password or name must not use up the link.

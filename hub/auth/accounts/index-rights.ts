@@ -1,7 +1,7 @@
 /**
  * Rights per index. A grant is a pattern of index names, `*` for any characters. It gives every right that the role has
- * there, or only those that are named after a colon: `logs-*`, `logs-*:read`, `logs-web-*:read+write`. Index names hold
- * no colon.
+ * there, or only those that are named after a colon: `logs-*`, `logs-*:read`, `logs-web-*:read+write`. Index names
+ * contain no colon.
  */
 
 import { AppError } from "#proto/kit/errors.ts";

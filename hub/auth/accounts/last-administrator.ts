@@ -1,10 +1,11 @@
 /**
- * Keeps at least one account that may administer, whatever hubs and requests remove or demote others at once. A record in
- * the state names the accounts that are about to lose the right. It decides by compare-and-set who of several is first.
+ * Ensures that at least one account may administer, even if several hubs and requests remove or demote accounts at the
+ * same time. A record in the state names the accounts that are about to lose the right. It decides by compare-and-set
+ * who of several is first.
  *
  * Two ways past it remain: a sign-in at another provider, which gives its person the role that the provider names
- * (`Accounts.ofUpstream`), and a hub of a version without this record. Both can demote the one that was to be left. With
- * another provider an administrator comes from there again; else `tailrace-hub user add` makes one.
+ * (`Accounts.ofUpstream`), and a hub of a version without this record. Both can demote the last one. With another
+ * provider an administrator comes from there again; else `tailrace-hub user add` makes one.
  */
 
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
@@ -54,7 +55,7 @@ export class LastAdministrator<Account extends Rights> {
     if (others.length === 0) {
       throw new AppError(
         "request_invalid",
-        `"${read.data.name}" is the only administrator; make another one first`,
+        `"${read.data.name}" is the only administrator; create another one first`,
       );
     }
     const leaving = others.filter(({ id }) => announced.has(id));

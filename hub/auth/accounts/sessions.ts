@@ -96,7 +96,7 @@ export class Sessions {
     this.#knownEntries = new KnownRecords(store.clock);
   }
 
-  /** Waits for what goes on after an answer. */
+  /** Waits for work that continues after an answer. */
   async stop(): Promise<void> {
     await Promise.all(this.#unlisting);
   }
@@ -188,7 +188,7 @@ export class Sessions {
     if (this.#owners.size > MAX_OWNERS && !oldest.done) this.#owners.delete(oldest.value);
   }
 
-  /** Removes an entry without a session, unless its session may be on its way. */
+  /** Removes an entry without a session, unless its session may be about to be stored. */
   async #dropEntry(id: string): Promise<void> {
     const entry = await this.#byAccount.get(id);
     if (entry === null) return;
@@ -250,7 +250,7 @@ export class Sessions {
       const read = await this.#sessions.get(key);
       if (read === null) return null;
       const ended = await this.#delete(read);
-      // Else a request has just noted the session's use, or has ended it.
+      // Else a request has just recorded the session's use, or has ended it.
       if (ended !== null) return ended;
     }
   }

@@ -65,7 +65,7 @@ export class CodeFlow<T> {
     if (flow === null || binding === undefined) {
       throw new AppError(
         "request_invalid",
-        "this answer belongs to no request of this browser: it was used already, is too old, or was begun elsewhere; start again",
+        "this answer doesn't belong to a request of this browser: it was already used, is too old, or was requested elsewhere; start again",
       );
     }
     return { verifier: flow.verifier, purpose: flow.purpose, state };

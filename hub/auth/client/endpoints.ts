@@ -102,7 +102,7 @@ function checkNamed(name: string, address: unknown, issuer: string): void {
     if (URL.parse(address)?.protocol === "https:") return;
     if (isLoopbackHttp(address) && isLoopbackHttp(issuer)) return;
   }
-  throw new Error(`${name} is no https:// address`);
+  throw new Error(`${name} isn't an https:// address`);
 }
 
 /** Returns the body of a provider's answer as text. Throws if it is too large. */

@@ -30,7 +30,7 @@ interface StoredFlow<T> extends Flow<T> {
   readonly bindingHash: string;
 }
 
-/** Flows in the state. Each `state` is a secret and is good once, whoever sends it (RFC 9700 section 2.1). */
+/** Flows in the state. Each `state` is a secret and is valid once, whoever sends it (RFC 9700 section 2.1). */
 export class StoredFlows<T> implements Flows<T> {
   readonly #flows: Records<StoredFlow<T>>;
   readonly #known: KnownRecords<StoredFlow<T>>;
@@ -72,9 +72,9 @@ const MAX_STATE_LENGTH = 2_000;
 const SEALED = /^v1\./;
 
 /**
- * Flows that nothing is stored for: the `state` itself is the flow, sealed for the browser. It opens more than once, so it is
- * for the embedded provider only, whose codes are good once and bound to the flow by PKCE (RFC 9700 section 2.1), and the
- * browser's cookie must name the states that have ended, see BrowserBinding.
+ * Flows that nothing is stored for: the `state` itself is the flow, sealed for the browser. It opens more than once, so
+ * it is for the embedded provider only, whose codes are valid once and bound to the flow by PKCE (RFC 9700 section
+ * 2.1), and the browser's cookie must name the states that have ended, see BrowserBinding.
  */
 export class SealedFlows<T> implements Flows<T> {
   readonly #vault: Vault;
@@ -112,7 +112,10 @@ export class SealedFlows<T> implements Flows<T> {
   }
 }
 
-/** Returns whether a state is written as `Vault.seal` does: another text of the same bytes would bear no mark of its end. */
+/**
+ * Returns whether a state is written as `Vault.seal` does: another text of the same bytes would have no mark of its
+ * end.
+ */
 function isAsSealed(state: string): boolean {
   const [, , ...sealed] = state.split(".");
   return (

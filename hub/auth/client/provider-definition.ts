@@ -113,7 +113,7 @@ export function checkHostPattern(pattern: string): void {
   if (HOST_PATTERN.test(pattern) && pattern !== "*") return;
   throw new AppError(
     "request_invalid",
-    `api_hosts: "${pattern}" is no host; write api.example.com or *.example.com`,
+    `api_hosts: "${pattern}" isn't a host; write api.example.com or *.example.com`,
   );
 }
 
@@ -126,7 +126,10 @@ export function checkTokenTarget(url: URL, patterns: readonly string[]): void {
     throw new AppError("forbidden", `the address of an API must not name a user: ${url.host}`);
   }
   if (url.protocol !== "https:" && !isLoopbackHttp(url))
-    throw new AppError("forbidden", `no access token goes to ${url.protocol}//${url.host}: it isn't https`);
+    throw new AppError(
+      "forbidden",
+      `access tokens aren't sent to ${url.protocol}//${url.host}: it isn't https`,
+    );
   checkTokenHost(url.host, patterns);
 }
 
@@ -135,7 +138,7 @@ export function checkTokenHost(host: string, patterns: readonly string[]): void 
   if (patterns.some((pattern) => covers(pattern.toLowerCase(), host.toLowerCase()))) return;
   throw new AppError(
     "forbidden",
-    `no access token goes to ${host.slice(0, 200)}; allowed are ${patterns.join(", ")} (api_hosts of the provider)`,
+    `access tokens aren't sent to ${host.slice(0, 200)}; allowed are ${patterns.join(", ")} (api_hosts of the provider)`,
   );
 }
 

@@ -37,7 +37,7 @@ const MAX_SESSIONS = 1_000;
 /** Attempts to store a session by compare-and-set; each that is lost means that another request was first. */
 const ATTEMPTS = 32;
 
-/** What this process knows of a session. */
+/** This process's knowledge of a session. */
 interface KnownSession {
   readonly accountId: string;
   /** When the entry under its uid expires that was stored with it, ms since 1970; -Infinity: unknown. */

@@ -224,7 +224,7 @@ function checkClient(client: NewClient): void {
 function checkRedirectUri(uri: string, { anyLoopbackPort }: NewClient): void {
   const parsed = URL.parse(uri);
   const wrong = (why: string): AppError => new AppError("request_invalid", `redirect URI ${uri} ${why}`);
-  if (parsed === null) throw wrong("is no absolute URL");
+  if (parsed === null) throw wrong("isn't an absolute URL");
   if (uri.includes("#")) throw wrong("must not have a fragment");
   if (parsed.username !== "" || parsed.password !== "") throw wrong("must not name a user");
   if (uri.includes("*")) throw wrong("must not have a wildcard; it is compared character by character");

@@ -109,7 +109,7 @@ export class DashboardSignIn {
     if (found === null)
       throw new AppError(
         "forbidden",
-        "the sign-in was used already, or its account is gone or its password was changed",
+        "the sign-in was used already, or its account was removed, or its password was changed",
       );
     const { accountId: id, account, atProvider } = found;
     return { id, account, ...(atProvider !== undefined && { atProvider }) };
@@ -125,7 +125,7 @@ export class DashboardSignIn {
     if (typeof sub !== "string" || typeof name !== "string") {
       throw new AppError(
         "forbidden",
-        `${issuer} gives no ID token with sub and ${nameClaim} (auth.upstream.name_claim)`,
+        `${issuer} returns no ID token with sub and ${nameClaim} (auth.upstream.name_claim)`,
       );
     }
     if (nameClaim === "email" && claims?.["email_verified"] === false) {

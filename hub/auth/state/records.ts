@@ -149,10 +149,13 @@ function readEnvelope(key: string, value: Uint8Array): Envelope {
   try {
     envelope = JSON.parse(Buffer.from(value).toString()) as Partial<Envelope> | null;
   } catch (cause) {
-    throw new AppError("data_corrupt", `record ${key} of the state is no JSON`, { cause });
+    throw new AppError("data_corrupt", `record ${key} of the state isn't JSON`, { cause });
   }
   if (envelope?.v !== VERSION) {
-    throw new AppError("data_corrupt", `record ${key} of the state has version ${envelope?.v}, known is 1`);
+    throw new AppError(
+      "data_corrupt",
+      `record ${key} of the state has version ${envelope?.v}; version 1 is supported`,
+    );
   }
   return { v: VERSION, exp: envelope.exp ?? null, data: envelope.data };
 }

@@ -75,7 +75,7 @@ export class Vault {
     if (version !== VERSION || key === undefined) {
       throw new AppError(
         "data_corrupt",
-        `a secret of ${place} is sealed with vault key "${id}", which is not known here`,
+        `a secret of ${place} is sealed with vault key "${id}", which this hub does not have`,
       );
     }
     try {
@@ -212,7 +212,7 @@ export function parseVaultKeys(text: string, origin: string): VaultKey[] {
     if (!ID.test(id) || secret.length !== KEY_BYTES) {
       throw new AppError(
         "settings_invalid",
-        `${origin}: entry ${index + 1} is no vault key, <id>:<32 bytes as base64>; ${RESTORE}`,
+        `${origin}: entry ${index + 1} isn't a vault key, <id>:<32 bytes as base64>; ${RESTORE}`,
       );
     }
     return { id, secret };

@@ -56,5 +56,5 @@ export function keyRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): Route[] {
 function timeOf(text: string): number {
   const time = Date.parse(text);
   if (!Number.isNaN(time)) return time;
-  throw new AppError("request_invalid", `expires_at: "${text}" is no date; write 2030-01-31T00:00:00Z`);
+  throw new AppError("request_invalid", `expires_at: "${text}" isn't a date; write 2030-01-31T00:00:00Z`);
 }

@@ -107,7 +107,7 @@ async function show(auth: PromptParts, { request, details, form }: Prompt): Prom
     return promptPage(request, 200, form.say("Sign in"), body);
   }
   const account = await auth.accounts.get(details.session?.accountId ?? "");
-  if (account === null) throw new AppError("request_invalid", "the account is gone");
+  if (account === null) throw new AppError("request_invalid", "the account no longer exists");
   const asked = askedScopes(details);
   const scopes = auth.provider.scopes().filter(({ url }) => asked.includes(url));
   const redirectHost = new URL(textOf(details.params["redirect_uri"])).host;

@@ -16,7 +16,7 @@ const DOCUMENT: Omit<FoundDocument, "id"> = {
   source: Buffer.from("{}"),
 };
 
-test("writes that a cancelled task doesn't wait for are no failures", async () => {
+test("writes that a cancelled task doesn't wait for aren't failures", async () => {
   const control = new AbortController();
   const done = { index: "lines", id: "1", result: "updated" };
   const givenUp = { index: "lines", id: "2", error: new AppError("cancelled", "given up") };

@@ -188,7 +188,7 @@ export async function changeByQuery(
   await parts.maintenance.refresh(indices);
 }
 
-/** Pauses before writes that a busy server refused are repeated, ms: about a minute in all, as in 6.5. */
+/** Pauses before writes that a busy server refused are repeated, ms: about a minute in total, as in 6.5. */
 const BACKOFF_MS: readonly number[] = Array.from(
   { length: 11 },
   (_, attempt) => 500 + 10 * (Math.trunc(Math.exp(0.8 * attempt)) - 1),

@@ -51,7 +51,8 @@ async function resize(parts: ApiContext, request: ApiRequest, kind: Resize): Pro
   warnOfSettings(given);
   const copies = copiesSettings(request, kind);
   const shards = shardsOf(kind, source!, given["number_of_shards"]);
-  // Those of the new index follow from the source, unless that has one shard, whose routing shards 7 lets be chosen anew.
+  // Those of the new index follow from the source, unless that has one shard, whose routing shards 7 allows to be
+  // chosen again.
   const isFree = answersAs(700) && kind === "split" && source!.settings.numberOfShards === 1;
   if (!isFree && given["number_of_routing_shards"] !== undefined)
     throw new AppError("request_invalid", "cannot provide index.number_of_routing_shards on resize");

@@ -103,7 +103,7 @@ function fitsCount(wanted: string | undefined, count: number): boolean {
   if (digits === "")
     throw new AppError(
       "request_invalid",
-      `wait_for_nodes [${wanted}] is no number, with or without >=, <=, > or <`,
+      `wait_for_nodes [${wanted}] isn't a number, with or without >=, <=, > or <`,
     );
   const number = Number(digits);
   if (sign === ">=" || sign === "ge") return count >= number;

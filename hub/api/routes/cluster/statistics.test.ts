@@ -189,7 +189,7 @@ test("a password of the keystore, which has none, is wrong", async () => {
   assert.equal(at(body, "nodes.node-id.reload_exception.type"), "security_exception");
 });
 
-test("a name that begins with _ is no index, whatever is done with it", async () => {
+test("a name that begins with _ isn't an index, whatever is done with it", async () => {
   for (const path of ["/_nothing", "/_nothing/_search", "/_nothing/_stats", "/_nothing/_mapping"]) {
     const { status, body } = await send("GET", path);
     assert.equal(status, 400, path);

@@ -145,7 +145,7 @@ function endOfLike(result: AppendResult, from: number): number {
   return to;
 }
 
-/** Returns true if the same became of two documents. */
+/** Returns true if two documents have the same result. */
 function isLike({ outcomes, versions }: AppendResult, one: number, other: number): boolean {
   return outcomes[one] === outcomes[other] && versions[one] === versions[other];
 }

@@ -15,7 +15,7 @@ const DEFAULTS: BulkDefaults = {
   findScript: () => undefined,
 };
 
-/** An index that is no alias, whose new documents pass a pipeline. */
+/** An index that isn't an alias, whose new documents pass a pipeline. */
 const parts = {
   indices: { all: () => [{ name: "plain", aliases: {} }], settingsFor: () => ({ default_pipeline: "p" }) },
 } as unknown as ApiContext;

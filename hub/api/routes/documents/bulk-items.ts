@@ -1,4 +1,4 @@
-/** Writes the items of a `_bulk` one part after another, and tells of each what became of it. */
+/** Writes the items of a `_bulk` one part after another, and reports the result of each. */
 
 import { adoptType, DEFAULT_TYPE, typeOf } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";

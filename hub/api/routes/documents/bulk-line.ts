@@ -3,7 +3,7 @@
 import type { IdExtent } from "#hub/cluster/writes/body-lines.ts";
 import { isObject } from "#proto/kit/json.ts";
 
-/** A text that is no likely id. */
+/** A text that isn't a likely id. */
 const PROBE = "\u0001id";
 
 /**

@@ -93,7 +93,7 @@ export function checkEnd(body: Buffer): void {
     throw new AppError("request_invalid", "The bulk request must be terminated by a newline [\\n]");
 }
 
-/** Yields the items of a body. Throws request_invalid, parsing at a line that is no action. */
+/** Yields the items of a body. Throws request_invalid, parsing at a line that isn't an action. */
 export function* parseBulk(body: Buffer, defaults: BulkDefaults): Iterable<BulkItem> {
   checkEnd(body);
   let line = 0;
@@ -176,12 +176,12 @@ function parseLine(text: string, line: number): unknown {
     try {
       return JSON.parse(quoteWords(text));
     } catch {
-      throw malformed(`[${line}], it is no JSON: ${(error as Error).message}`);
+      throw malformed(`[${line}], it isn't JSON: ${(error as Error).message}`);
     }
   }
 }
 
-/** Quotes the bare words of a line, but for literals and numbers in the place of a value. */
+/** Quotes the bare words of a line, except for literals and numbers in place of a value. */
 function quoteWords(text: string): string {
   return text.replace(BARE_WORD, (found, word: string | undefined, colon: string | undefined) => {
     if (word === undefined) return found;

@@ -180,7 +180,7 @@ const MALFORMED: readonly (readonly [string, RegExp])[] = [
   ],
   ["{}\n{}\n", /line \[1\], expected FIELD_NAME but found \[END_OBJECT\]/],
   ['{"put":{"_index":"x"}}\n{}\n', /but found \[put\]/],
-  ['{"index":{"_index":"x"}\n{}\n', /it is no JSON/],
+  ['{"index":{"_index":"x"}\n{}\n', /it isn't JSON/],
 ];
 
 test("where a later part of a bulk can't be written, its items fail and those before are in", async (t) => {

@@ -50,7 +50,7 @@ async function mget(parts: ApiContext, request: ApiRequest): Promise<ApiResponse
     await parts.maintenance.refresh(parts.indices.resolve(request.path["index"], {}));
   const docs: JsonObject[] = [];
   for (const spec of specs) {
-    if (request.signal.aborted) throw new AppError("cancelled", "the client went away before its answer");
+    if (request.signal.aborted) throw new AppError("cancelled", "the client disconnected before the answer");
     docs.push(await readOne(parts, spec));
   }
   return json({ docs });

@@ -46,7 +46,10 @@ export function hubRoutes(parts: HubParts): Route[] {
       action: "search",
       summary: `Opens a WebSocket (subprotocol ${LIVE_PROTOCOL}) for live lines, requests and watched answers.`,
       handle: () => {
-        throw new AppError("request_invalid", `${LIVE_PATH} is a WebSocket: the request asks for no upgrade`);
+        throw new AppError(
+          "request_invalid",
+          `${LIVE_PATH} is a WebSocket: the request has no Upgrade header`,
+        );
       },
     },
     ...agentRoutes(status),

@@ -57,7 +57,7 @@ function writeIndicesAfter(indices: Indices, steps: readonly AliasAction[]): Map
   return found;
 }
 
-/** Throws request_invalid for a filter that is no query. */
+/** Throws request_invalid for a filter that isn't a query. */
 export async function checkFilters(parts: ApiContext, steps: readonly AliasAction[]): Promise<void> {
   const limits = searchLimits(parts);
   for (const { filter, alias } of distinctFilters(steps)) {

@@ -197,7 +197,10 @@ async function stats(parts: ApiContext, request: ApiRequest): Promise<ApiRespons
 
 /** The upgrade to a WebSocket is handled elsewhere, not by this route. */
 function needsSocket(): ApiResponse {
-  throw new AppError("request_invalid", "lines are tailed over a WebSocket: the request asks for no upgrade");
+  throw new AppError(
+    "request_invalid",
+    "lines are tailed over a WebSocket: the request has no Upgrade header",
+  );
 }
 
 function buildInfo(): ApiResponse {

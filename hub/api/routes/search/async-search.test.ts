@@ -36,7 +36,7 @@ after(() => {
 
 describe("a search in the background", () => {
   test("that ends soon is answered without an id", async () => {
-    // A second, the default, is no limit that a machine under load must keep.
+    // A second, the default, isn't a limit that a machine under load must keep.
     const uri = "/logs/_async_search?wait_for_completion_timeout=1m";
     const { status, body } = await fixture.send("POST", uri, { size: 1 }, EIGHT);
     assert.equal(status, 200);

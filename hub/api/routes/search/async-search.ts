@@ -165,7 +165,7 @@ async function submit(
   if (request.signal.aborted) {
     // The id was never sent to a client.
     asyncSearches.delete(search);
-    throw new AppError("cancelled", "the client went away before its answer");
+    throw new AppError("cancelled", "the client disconnected before the answer");
   }
   if (search.endedMs === undefined) {
     void search.task.ended.then(() => asyncSearches.keep(search));

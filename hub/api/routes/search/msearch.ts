@@ -97,7 +97,7 @@ export async function multiSearch(
   for (const item of items) {
     // Refused searches never wait, so others get no time without this pause.
     if (slices.isDue) await slices.pause();
-    if (request.signal.aborted) throw new AppError("cancelled", "the client went away before its answer");
+    if (request.signal.aborted) throw new AppError("cancelled", "the client disconnected before the answer");
     // As bytes: an answer as values, or all answers as texts, takes several times as much memory.
     answers.push(Buffer.from(writeJson(await searchOne(parts, request, item, maker))));
   }
@@ -171,7 +171,7 @@ async function readItems(bytes: Buffer): Promise<Item[]> {
       if (header === "") break;
       throw new AppError(
         "request_invalid",
-        `line ${at + 1} of the msearch request has no body line behind it`,
+        `line ${at + 1} of the msearch request has no body line after it`,
       );
     }
     if (items.length >= MAX_SEARCHES) {

@@ -180,7 +180,7 @@ describe("a point in time", () => {
     });
 
   for (const after of ["x", null, 1.5])
-    test(`isn't continued after ${JSON.stringify(after)}, which is no place of a document`, async () => {
+    test(`isn't continued after ${JSON.stringify(after)}, which isn't a place of a document`, async () => {
       const request = { pit: { id: await open() }, sort: ["_shard_doc"], search_after: [after] };
       const { status, body } = await fixture.send("POST", "/_search", request);
       assert.equal(status, 400);

@@ -122,7 +122,7 @@ class Run {
 
   async #one(body: JsonObject): Promise<Outcome> {
     const { signal } = this.#request;
-    if (signal.aborted) throw new AppError("cancelled", "the client went away before its answer");
+    if (signal.aborted) throw new AppError("cancelled", "the client disconnected before the answer");
     let hits: RawJson;
     try {
       const target = targetOf(this.#parts, this.#request);

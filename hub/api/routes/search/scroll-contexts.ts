@@ -1,5 +1,5 @@
 /**
- * Contexts of scrolls, each over a snapshot. Their number is bounded, in all and for each owner; they are closed when
+ * Contexts of scrolls, each over a snapshot. Their number is bounded, in total and for each owner; they are closed when
  * they expire.
  */
 

@@ -163,7 +163,7 @@ describe("_msearch", () => {
     assert.equal(search.body["hits"]!["hits"]!.length, 3);
   });
 
-  test("a text that is no id of a scroll can't be parsed, an ended scroll isn't found", async () => {
+  test("a text that isn't an id of a scroll can't be parsed, an ended scroll isn't found", async () => {
     const ended = `${"a".repeat(22)}.${"b".repeat(32)}`;
     for (const [id, next, clear] of [
       ["abc", 400, 400],

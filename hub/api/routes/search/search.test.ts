@@ -105,7 +105,7 @@ describe("_search", () => {
       /no \[query\] registered for \[foo\]/,
     ],
     ["/logs/_search", { foo: {} }, 400, "parsing_exception", /Unknown key for a START_OBJECT in \[foo\]\./],
-    ["/logs/_search", "{", 400, "json_parse_exception", /no valid JSON/],
+    ["/logs/_search", "{", 400, "json_parse_exception", /isn.t valid JSON/],
     ["/logs/_search", { sort: ["x"] }, 400, "query_shard_exception", /No mapping found for \[x\]/],
     ["/logs/_search", { sort: ["message"] }, 400, "illegal_argument_exception", /Fielddata is disabled/],
     ["/logs/_search?from=-2", {}, 400, "illegal_argument_exception", /\[from\] parameter cannot be negative/],

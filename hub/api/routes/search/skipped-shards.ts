@@ -1,4 +1,4 @@
-/** Which searches say of how many shards no document can match, as `_shards.skipped`. */
+/** Which searches report in how many shards no document can match, as `_shards.skipped`. */
 
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 /** Shards above which the reference asks each shard first whether it can match. */
 const DEFAULT_SHARDS = 128;
 
-/** Sort keys that are no fields. */
+/** Sort keys that aren't fields. */
 const NOT_FIELDS: ReadonlySet<unknown> = new Set([
   "_score",
   "_doc",

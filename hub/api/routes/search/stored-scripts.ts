@@ -78,8 +78,8 @@ async function put(scripts: StoredScripts, request: ApiRequest): Promise<ApiResp
 }
 
 /**
- * Returns the script of {script: {…}}, or of {template: …}, the older form of a search template. From 7.0 on params may stand
- * beside its source as an example.
+ * Returns the script of {script: {…}}, or of {template: …}, the older form of a search template. From 7.0 on params may
+ * be given beside its source as an example.
  */
 function scriptOf(body: JsonObject): unknown {
   if (isObject(body["script"])) {

@@ -93,7 +93,7 @@ function beginning(parts: ApiContext, wanted: SnapshotRequest): Omit<SnapshotRec
   };
 }
 
-/** Starts the task. If that fails, the description is removed: it would report a running snapshot for ever. */
+/** Starts the task. If that fails, the description is removed: it would report a running snapshot indefinitely. */
 async function startOrRemove(
   parts: ApiContext,
   store: IndexSnapshots,
