@@ -99,12 +99,15 @@ async function snapshot(command: SnapshotCommand): Promise<void> {
   await runSnapshotCommand(command, { log: commandLog(), version: version() });
 }
 
-/** Exits with 1 unless everything was imported. Ctrl-C ends it, a second one at once; the next import goes on from there. */
+/**
+ * Exits with 1 unless everything was imported. Ctrl-C ends it, a second one at once; the next import continues from
+ * there.
+ */
 async function importFrom(command: ImportCommand): Promise<void> {
   const { runImportCommand } = await import("#hub/commands/import.ts");
   const stopped = new AbortController();
   const stop = (): void =>
-    stopped.abort(new AppError("cancelled", "the import was stopped; the same command goes on from there"));
+    stopped.abort(new AppError("cancelled", "the import was stopped; the same command continues from there"));
   // The end of a terminal comes as SIGHUP, and its output can't be written any more.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, stop);
   process.stderr.on("error", () => undefined);

@@ -131,7 +131,10 @@ function reachOf(values: {
   return { role, indices: index };
 }
 
-/** Returns the text of --expires, empty if absent. A number alone isn't taken for seconds: who writes 5 means other units. */
+/**
+ * Returns the text of --expires, empty if absent. A number alone isn't taken for seconds: a user who writes 5 means
+ * other units.
+ */
 function durationText(text = ""): string {
   const remedy = `--expires ${text}: write a time such as 1h, 24h or 90d`;
   if (/^[\d.\s]+$/.test(text)) throw usageError(remedy);

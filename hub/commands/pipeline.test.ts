@@ -30,7 +30,7 @@ const MISTAKES: [name: string, text: string[], answer: string[]][] = [
     "elsif",
     ["filter {", "  if [a] == 1 {", "    drop { }", "  } elsif [a] == 2 {", "    drop { }", "  }", "}"],
     [
-      'p.conf:4:5: error: "elsif" is no keyword',
+      'p.conf:4:5: error: "elsif" is not a keyword',
       " 4 |   } elsif [a] == 2 {",
       "   |     ^^^^^",
       "   = write: else if",
@@ -125,7 +125,7 @@ const MISTAKES: [name: string, text: string[], answer: string[]][] = [
     "= for ==",
     ["filter {", "  if [status] = 404 {", "    drop { }", "  }", "}"],
     [
-      'p.conf:2:15: error: "=" is no comparison',
+      'p.conf:2:15: error: "=" is not a comparison',
       " 2 |   if [status] = 404 {",
       "   |               ^",
       "   = write: ==",
@@ -149,7 +149,7 @@ const MISTAKES: [name: string, text: string[], answer: string[]][] = [
     "a field without brackets",
     ["filter {", "  if status == 404 {", "    drop { }", "  }", "}"],
     [
-      'p.conf:2:6: error: "status" is no value',
+      'p.conf:2:6: error: "status" is not a value',
       " 2 |   if status == 404 {",
       "   |      ^^^^^^",
       '   = a field is written [status], a text "status"',
@@ -185,7 +185,7 @@ const MISTAKES: [name: string, text: string[], answer: string[]][] = [
     "a mistyped section",
     ["outptu {", "  stdout { }", "}"],
     [
-      'p.conf:1:1: error: "outptu" is no section',
+      'p.conf:1:1: error: "outptu" is not a section',
       " 1 | outptu {",
       "   | ^^^^^^",
       '   = did you mean "output"?',
@@ -197,7 +197,7 @@ const MISTAKES: [name: string, text: string[], answer: string[]][] = [
     "&& for and",
     ["filter {", "  if [a] == 1 && [b] == 2 {", "    drop { }", "  }", "}"],
     [
-      'p.conf:2:15: error: "&&" is no operator',
+      'p.conf:2:15: error: "&&" is not an operator',
       " 2 |   if [a] == 1 && [b] == 2 {",
       "   |               ^^",
       "   = write: and",

@@ -179,7 +179,7 @@ test("an index with auto_expand_replicas keeps its replicas while a hub that was
   assert.deepEqual(await round(), [1, 2]);
   await clock.advance(59_000);
   assert.deepEqual(await round(), [1, 2]);
-  // Another one that takes its place is no third hub.
+  // Another one that takes its place isn't a third hub.
   const record = { ...decodeMember(stopped.value), id: "c" };
   await bucket.put(memberKey("c"), encodeMember(record));
   assert.equal((await round())[0], 1);

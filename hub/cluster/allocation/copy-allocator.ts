@@ -132,8 +132,9 @@ export class CopyAllocator implements Component {
   }
 
   /**
-   * Returns since when hubs are away that were lost or have left, ms since 1970, and of those the ones that `left`, as to be
-   * stored. This hub has seen them away for as long at least: another one's clock may have been ahead when it noted the time.
+   * Returns since when hubs are away that were lost or have left, ms since 1970, and of those the ones that `left`, as
+   * to be stored. This hub has seen them away for as long at least: another one's clock may have been ahead when it
+   * recorded the time.
    */
   #awayOf(table: CopyTable): {
     readonly left: Record<string, number>;

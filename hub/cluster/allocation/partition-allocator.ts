@@ -21,8 +21,8 @@ import {
 
 const TICK_MS = 500;
 /**
- * For this long after a loss a hub that joins gets no partitions: those that moved are just being read by their new hubs, and
- * would stand still twice if some moved on at once.
+ * For this long after a loss a hub that joins gets no partitions: those that moved are just being read by their new
+ * hubs, and would pause twice if some moved again at once.
  */
 const SETTLE_MS = 5_000;
 /**
@@ -84,9 +84,9 @@ export class PartitionAllocator implements Component {
   }
 
   /**
-   * Marks members as lost that don't renew, and makes the next table if the members have changed. Writes nothing once the lease
-   * is lost: this part may run on while others of the duties wait for a store that stands still, and a table of this hub, which
-   * saw no loss, would give partitions back at once.
+   * Marks members as lost that don't renew, and makes the next table if the members have changed. Writes nothing once
+   * the lease is lost: this part may run on while others of the duties wait for a store that hangs, and a table of this
+   * hub, which saw no loss, would give partitions back at once.
    */
   async sweep(): Promise<void> {
     const { directory, isHeld } = this.#options;
@@ -165,7 +165,9 @@ export class PartitionAllocator implements Component {
     await directory.refresh();
   }
 
-  /** Returns the members but for those that the table doesn't have yet while a loss is fresh; all if that leaves none. */
+  /**
+   * Returns the members except those that the table doesn't have yet while a loss is fresh; all if that leaves none.
+   */
   #settled({ members }: PartitionTable, taking: readonly ObservedMember[]): readonly ObservedMember[] {
     if (this.#options.clock.monotonic() - this.#lostAtMs >= SETTLE_MS) return taking;
     const known = taking.filter(({ record }) => members.some(({ id }) => id === record.id));

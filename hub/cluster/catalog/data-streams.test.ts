@@ -92,7 +92,7 @@ test("a stream's name is taken, and a name that is taken becomes no stream", asy
     await assert.rejects(catalog.createDataStream(bad), { code: "index_name_invalid" }, bad);
 });
 
-test("a template whose times are no dates makes no stream", async (t) => {
+test("a template whose times aren't dates makes no stream", async (t) => {
   const { catalog } = await openStreams(t, { properties: { "@timestamp": { type: "keyword" } } });
   await assert.rejects(catalog.ensure("web"), { message: /\[@timestamp\] is of type \[keyword\]/ });
 });

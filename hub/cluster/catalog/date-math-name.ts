@@ -36,7 +36,7 @@ export function decodeDateMath(name: string, now: Date = new Date()): string {
       (_, escaped?: string, math?: string, format?: string) => {
         if (escaped !== undefined) return escaped;
         if (math !== undefined) return printDate(math, now, format);
-        throw new AppError("request_invalid", `[${name}] has a brace without its other one`);
+        throw new AppError("request_invalid", `[${name}] has an unmatched brace`);
       },
     );
 }
@@ -51,7 +51,7 @@ function printDate(math: string, now: Date, given = DEFAULT_FORMAT): string {
     return compilePrinter(format, DIALECT)(applyDateMath(math, format, zone, now));
   } catch (error) {
     if (error instanceof AppError && error.code === "request_invalid") throw error;
-    throw new AppError("request_invalid", `[${format}] is no date format: ${(error as Error).message}`);
+    throw new AppError("request_invalid", `[${format}] isn't a date format: ${(error as Error).message}`);
   }
 }
 
@@ -68,12 +68,12 @@ function applyDateMath(math: string, format: string, zone: TimeZone, now: Date):
   if (start === undefined || steps.join("") !== rest) {
     throw new AppError(
       "request_invalid",
-      `[${math}] is no date math; write for example now/d, now-1d/M or a date in the format of the name and ||/d`,
+      `[${math}] isn't date math; write for example now/d, now-1d/M or a date in the format of the name and ||/d`,
     );
   }
   const date = new Date(zone.toLocal(steps.reduce((timeMs, step) => applyStep(timeMs, step, zone), start)));
   if (Number.isNaN(date.getTime()))
-    throw new AppError("request_invalid", `[${math}] is beyond the dates that there are`);
+    throw new AppError("request_invalid", `[${math}] is out of the range of dates`);
   return date.getTime();
 }
 

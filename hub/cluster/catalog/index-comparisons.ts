@@ -38,13 +38,13 @@ export class IndexComparisons {
     });
   }
 
-  /** Compares all indices, of which one was just put back, but for those that the present pass has put back. */
+  /** Compares all indices, of which one was just put back, except for those that the present pass has put back. */
   addAll(names: Iterable<string>, putBack?: string): void {
     if (putBack !== undefined) this.#putBack.add(putBack);
     this.add([...names].filter((name) => !this.#putBack.has(name)));
   }
 
-  /** Ends when each index was read: an index whose record stays lost could be created anew by another hub. */
+  /** Ends when each index was read: an index whose record stays lost could be created again by another hub. */
   async #run(): Promise<void> {
     const backoff = new Backoff(AGAIN);
     const { signal } = this.#abort;

@@ -2,7 +2,8 @@
  * Storage of index metadata. The bucket `indices` is authoritative and changed by compare-and-set; a watch keeps this hub's
  * copy up to date. Reads use the copy, which contains a change as soon as its promise resolves.
  *
- * Who is notified that an index is gone removes its documents from the disks. Only the mark of a deletion leads to that:
+ * A listener that is notified of a deletion removes its documents from the disks. Only the mark of a deletion leads to
+ * that:
  *
  * | what the bucket has of a known index | what is done | what can go wrong |
  * |---|---|---|

@@ -12,7 +12,7 @@ export function checkDeletable(
   { name, uuid, returnedMs = Number.NEGATIVE_INFINITY }: IndexMetadata,
   nowMs: number,
 ): void {
-  // A time ahead of this hub's clock by more is of a clock that was set back, and must not refuse for ever.
+  // A time ahead of this hub's clock by more is of a clock that was set back, and must not refuse indefinitely.
   if (Math.abs(nowMs - returnedMs) >= RETURNED_MS) return;
   throw new AppError(
     "request_invalid",

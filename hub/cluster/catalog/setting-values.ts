@@ -68,7 +68,7 @@ function time(leastMs: -1 | 0): Check {
   };
 }
 
-/** Requires a unit: a bare number is no time. */
+/** Requires a unit: a bare number isn't a time. */
 function isDuration(text: string): boolean {
   if (!/[a-z]/i.test(text)) return false;
   try {

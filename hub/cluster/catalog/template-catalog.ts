@@ -151,7 +151,7 @@ export class NamedRecords<T> {
     const bytes = Buffer.from(JSON.stringify(record));
     const seen = this.#revisions.get(key) ?? 0;
     const revision = await this.#bucket.put(key, bytes);
-    if (revision <= seen) this.#revisions.delete(key); // the bucket was lost: its revisions begin anew
+    if (revision <= seen) this.#revisions.delete(key); // the bucket was lost: its revisions start over
     this.take(key, bytes, revision);
   }
 

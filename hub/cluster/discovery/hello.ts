@@ -50,6 +50,6 @@ export function encodeHello(hello: Hello): string {
 export function decodeHello(line: string): Hello {
   const value = JSON.parse(line) as unknown;
   const fault = schemaFault(schema, value);
-  if (fault !== undefined) throw new Error("it is of no version that this hub knows");
+  if (fault !== undefined) throw new Error("this hub doesn't support its version");
   return value as Hello;
 }

@@ -51,7 +51,7 @@ export class HostProgress {
     return this.#position;
   }
 
-  /** Notes that everything up to `position` was applied or skipped. */
+  /** Records that everything up to `position` was applied or skipped. */
   moveTo(position: Position): void {
     this.#position = position;
   }

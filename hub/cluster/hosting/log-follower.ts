@@ -260,7 +260,7 @@ export class LogFollower implements Component {
     throw failure;
   }
 
-  /** Sends the results of a message to its sender. A failed answer is no reason to apply the message again. */
+  /** Sends the results of a message to its sender. A failed answer isn't a reason to apply the message again. */
   #answer({ reply }: tailrace.DocBatch, { sequence }: Position, items: ItemResult[]): void {
     if (reply === "") return;
     try {

@@ -228,7 +228,7 @@ test("a thread that starts again removes files of shards that it isn't to have",
   assert.equal(existsSync(join(folders[0], uuid, "0")), false);
 });
 
-test("a shard that lacks what the log has purged is searched, and is no copy for others", async (t) => {
+test("a shard that lacks what the log has purged is searched, and isn't a copy for others", async (t) => {
   const { nodes, log, folders, bucket } = await openWorld(t);
   const { uuid } = nodes[1].catalog.get("b")!;
   const [whole] = nodes[1].host.placed.holdings().filter((each) => each.uuid === uuid);

@@ -40,7 +40,7 @@ export class SetBackShards {
     this.#log = log;
   }
 
-  /** Notes a shard that was opened. */
+  /** Records a shard that was opened. */
   add(shard: Omit<SetBackShard, "isIncomplete">): void {
     const { name, from, until } = shard;
     this.#shards.set(name, { ...shard, isIncomplete: this.#shards.get(name)?.isIncomplete ?? false });
@@ -50,7 +50,7 @@ export class SetBackShards {
     );
   }
 
-  /** Notes a shard that lacks messages which the log had purged before it was opened. */
+  /** Records a shard that lacks messages which the log had purged before it was opened. */
   addIncomplete(shard: Omit<SetBackShard, "isIncomplete">): void {
     this.#shards.set(shard.name, { ...shard, isIncomplete: true });
   }
@@ -65,7 +65,7 @@ export class SetBackShards {
     this.#shards.delete(name);
   }
 
-  /** Notes that everything up to `position` was read. */
+  /** Records that everything up to `position` was read. */
   reached(position: Position): void {
     if (this.#shards.size === 0) return;
     for (const [name, { until, isIncomplete }] of this.#shards) {
@@ -75,7 +75,7 @@ export class SetBackShards {
     }
   }
 
-  /** Notes that the log no longer has the messages after `from` and up to `to`. */
+  /** Records that the log no longer has the messages after `from` and up to `to`. */
   missed(from: Position, to: Position): void {
     for (const shard of this.#shards.values()) {
       const isBefore = comparePositions(to, shard.from) <= 0;

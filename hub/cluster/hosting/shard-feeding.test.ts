@@ -282,7 +282,7 @@ test("a shard that couldn't be opened again says why, and counts as failed", asy
 
 type Deferred = PromiseWithResolvers<void>;
 
-/** The entries of another bucket, whose watch is late for ever. */
+/** The entries of another bucket, whose watch is late indefinitely. */
 class UnwatchedBucket extends MemoryBucket {
   readonly #inner: MemoryBucket;
 

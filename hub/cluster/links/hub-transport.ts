@@ -1,4 +1,7 @@
-/** Messages between hubs: a request to a subject `hub.<id>.…` of one hub, and its answer. Core NATS is one way for them. */
+/**
+ * Messages between hubs: a request to a subject `hub.<id>.…` of one hub, and its answer. Core NATS is one transport for
+ * them.
+ */
 
 export interface HubRequestOptions {
   readonly timeoutMs: number;

@@ -24,7 +24,7 @@ const LENGTH_BYTES = 4;
 /** Kind and id. */
 const FIXED_BYTES = 5;
 const HEAD_BYTES = LENGTH_BYTES + FIXED_BYTES;
-/** Longer data isn't copied behind its head. */
+/** Longer data isn't copied into one buffer with its header. */
 const COPIED_BYTES = 16 * 1_024;
 
 /** Writes a frame. `data` must not change afterwards. */

@@ -72,8 +72,8 @@ export function isAwaited(
 }
 
 /**
- * How long other hubs have been away, by this process's monotonic clock: a clock that is set must not let go of the log. A
- * restart begins counting again, so the log is kept longer.
+ * How long other hubs have been away, by this process's monotonic clock: a change of the clock must not release the
+ * log. A restart begins counting again, so the log is kept longer.
  */
 export class AwayTimes {
   readonly #clock: Clock;
@@ -84,7 +84,7 @@ export class AwayTimes {
     this.#clock = clock;
   }
 
-  /** Notes the hubs that are away now; `recorded`: when, according to their records. Forgets all others. */
+  /** Records the hubs that are away now; `recorded`: when, according to their records. Forgets all others. */
   observe(recorded: ReadonlyMap<string, number>): void {
     const nowMs = this.#clock.monotonic();
     const seen = this.#seen;
@@ -113,7 +113,7 @@ export class StoppedMembers {
     this.#clock = clock;
   }
 
-  /** Notes the members of now. */
+  /** Records the members of now. */
   observe(members: readonly MemberRecord[]): void {
     const sinceMs = this.#clock.monotonic();
     const known = new Set(members.map(({ id }) => id));

@@ -3,8 +3,9 @@
  * renewing, because a watch may be late. Each poll also reads one other key, in turn: this shows that the store answers, and
  * finds changes that the watch missed. Times are of this hub's monotonic clock; it is never compared with another clock.
  *
- * A lower revision than one that was seen comes from a bucket that was lost and made anew, or from a server that was cut off
- * from the others and takes itself for the leader. Only a write distinguishes them, as a majority must store it.
+ * A lower revision than one that was seen comes from a bucket that was lost and recreated, or from a server that was
+ * cut off from the others and takes itself for the leader. Only a write distinguishes them, as a majority must store
+ * it.
  */
 
 import { STILLNESS } from "#hub/journal/buckets/lease.ts";
@@ -62,7 +63,7 @@ export class MemberDirectory implements Component {
   readonly #abort = new AbortController();
   /** Highest revision that was seen. */
   #highest = 0;
-  /** True from a write that shows that the bucket was made anew, until everything was read. */
+  /** True from a write that shows that the bucket was recreated, until everything was read. */
   #isAnew = false;
   #polledMs: number;
   #polls = 0;
@@ -112,8 +113,8 @@ export class MemberDirectory implements Component {
   }
 
   /**
-   * Notes the revision of a write that was stored, and what `highest` was when it began. A lower revision: the bucket was made
-   * anew, and what is read from now on replaces what was seen.
+   * Records the revision of a write that was stored, and what `highest` was when it began. A lower revision: the bucket
+   * was recreated, and what is read from now on replaces what was seen.
    */
   stored(revision: number, highest: number): void {
     if (revision > highest) return;
@@ -192,7 +193,9 @@ export class MemberDirectory implements Component {
     return [...this.#members.values()].filter(({ sinceMs, record }) => ms - sinceMs > record.durationMs / 2);
   }
 
-  /** Notes a successful poll. After a pause no member's stillness counts, because no renewal could be stored or seen. */
+  /**
+   * Records a successful poll. After a pause no member's stillness counts, because no renewal could be stored or seen.
+   */
   #polled(startedMs: number): void {
     const nowMs = this.#options.clock.monotonic();
     const paused = nowMs - this.#polledMs > POLL_GAP_MS;

@@ -56,7 +56,7 @@ export interface MemberProgress {
 export interface MemberRecord extends MemberFacts, MemberProgress {
   /** New each time the hub joins: it no longer owns what it owned in an earlier session. */
   readonly session: string;
-  /** Random name of the process, which tells a restart from a copied data folder. */
+  /** Random name of the process, which distinguishes a restart from a copied data folder. */
   readonly process: string;
   /** `lost`: another member found that it doesn't renew, and took over its work. */
   readonly state: "live" | "lost";
@@ -131,7 +131,7 @@ export function decodeMember(value: Uint8Array): MemberRecord {
   try {
     stored = JSON.parse(Buffer.from(value).toString()) as Partial<MemberRecord> | null;
   } catch (cause) {
-    throw new AppError("data_corrupt", "the record of a hub is no JSON", { cause });
+    throw new AppError("data_corrupt", "the record of a hub isn't JSON", { cause });
   }
   const { id, name, session, state } = stored ?? {};
   // The session of a hub whose record could never be read is empty, see `unreadMember`.

@@ -42,14 +42,14 @@ export async function removeMember(
   if (found.some(({ record }) => record.state === "live"))
     throw new AppError(
       "request_invalid",
-      `the hub ${name} runs, or was lost less than 10 s ago: stop it first, and start it no more`,
+      `the hub ${name} runs, or was lost less than 10 s ago: stop it first, and don't start it again`,
     );
   for (const { record, revision } of found) await bucket.delete(memberKey(record.id), revision);
   // A hub that stops or starts has no record, though its server runs.
   if (found.length === 0 && removeServer !== undefined && (await isServerUp(name)))
     throw new AppError(
       "request_invalid",
-      `the server of the hub ${name} runs: stop the hub first, and start it no more`,
+      `the server of the hub ${name} runs: stop the hub first, and don't start it again`,
     );
   const server = (await removeServer?.(name)) ?? false;
   if (found.length === 0 && !server)

@@ -105,7 +105,7 @@ function checkSpace(folder: string, bytes: number): void {
   if (free >= bytes) return;
   throw new AppError(
     "disk_full",
-    `copying the shards of another hub needs ${bytes} bytes below ${dirname(folder)}, of which ${Math.max(0, free)} are free: make room, or stop this hub and remove its folder engine`,
+    `copying the shards of another hub needs ${bytes} bytes below ${dirname(folder)}, of which ${Math.max(0, free)} are free: free some space, or stop this hub and remove its folder engine`,
   );
 }
 

@@ -107,7 +107,7 @@ export class HostThreadClient implements CallableHost {
     const life = this.#life;
     this.#life = undefined; // this end isn't a failure
     if (life === undefined) return;
-    await life.link.lost(new AppError("closed", "the thread is started again"));
+    await life.link.lost(new AppError("closed", "the thread is being restarted"));
     await life.worker.terminate();
   }
 
@@ -143,7 +143,7 @@ export class HostThreadClient implements CallableHost {
     return this.#report.position;
   }
 
-  /** False: calls wait until the thread is started again. */
+  /** False: calls wait until the thread is being restarted. */
   get isServing(): boolean {
     return this.#serving !== undefined;
   }
@@ -191,7 +191,7 @@ export class HostThreadClient implements CallableHost {
     try {
       if (isOpen) await life.link.call("close", null);
     } finally {
-      await life.link.lost(new AppError("closed", "the hub stops"));
+      await life.link.lost(new AppError("closed", "the hub is stopping"));
       await life.worker.terminate();
     }
   }
@@ -308,7 +308,7 @@ export class HostThreadClient implements CallableHost {
       await link.call("reach", this.#reached, { timeoutMs: REACH_MS, signal: this.#stopping.signal });
     } catch (error) {
       if (toAppError(error).code !== "timeout") throw error;
-      this.#options.log.warn("the shards serve before they have reached the position they had");
+      this.#options.log.warn("the shards serve requests before they have reached their previous position");
     }
   }
 
@@ -330,7 +330,7 @@ async function askCpu(life: Life): Promise<void> {
   try {
     life.cpuMs = milliseconds(await life.worker.cpuUsage());
   } catch {
-    // Node.js before 24.6 can't tell it for one thread.
+    // Node.js before 24.6 can't report it for one thread.
     life.cpuMs = milliseconds(process.cpuUsage());
   }
   life.isAsked = false;

@@ -1,4 +1,6 @@
-/** What the hosts of a search are asked for. The front and the merging host make the same of the same call. */
+/**
+ * The parts of a search that its hosts must return. The front and the merging host derive the same from the same call.
+ */
 
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import { requestVersion } from "#hub/search/options/request-version.ts";

@@ -211,7 +211,7 @@ export class ChosenCopies extends ForwardedShards {
   }
 }
 
-/** Throws unavailable where there may be indices that this hub doesn't know of, and no shard can say so. */
+/** Throws unavailable where there may be indices that this hub doesn't know yet, which no failed shard would show. */
 export function checkKnown(targets: readonly TargetIndex[], behind: CopiesBehind | undefined): void {
   if (behind?.othersAnswer === false && targets.length === 0) throw behind.error;
 }

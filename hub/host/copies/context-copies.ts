@@ -118,7 +118,7 @@ export class ContextCopies extends ForwardedShards {
     return lacking.length === 0 ? found : withFailures(found, [...failures, ...lacking]);
   }
 
-  /** Notes which hubs keep snapshots for a context. */
+  /** Records which hubs keep snapshots for a context. */
   #note(id: string, { targets }: Plan): void {
     const threads = targets.flatMap(({ elsewhere = [] }) => elsewhere.map(({ at }) => at));
     const byKey = new Map(threads.map((at) => [addressKey(at), at]));

@@ -72,7 +72,7 @@ export class CopyAge implements Component {
     await this.#running; // a refresh ends with the threads
   }
 
-  /** Notes that the copies have everything that was in the log at `atMs`, monotonic. */
+  /** Records that the copies have everything that was in the log at `atMs`, monotonic. */
   reached(atMs: number): void {
     this.#noteLate();
     this.#lookedMs = Math.max(this.#lookedMs, atMs);

@@ -34,7 +34,7 @@ async function failing(error: unknown): Promise<Uint8Array> {
 
 for (const [code, message] of [
   ["timeout", "reach took longer than 5000 ms"],
-  ["unavailable", "the hub stops"],
+  ["unavailable", "the hub is stopping"],
 ] as const)
   test(`a copy's failure carries the code ${code}, counts, and leaves the hub to the next call`, async () => {
     let asked = 0;

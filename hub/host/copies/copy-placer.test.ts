@@ -217,7 +217,7 @@ describe("the shards of a hub", () => {
     assert.equal(onDisk(hubs), "|01|01");
   });
 
-  test("stay at a hub that is no member for now", async () => {
+  test("stay at a hub that isn't a member for now", async () => {
     const { bucket, hubs } = world([0, 1], [0, 1]);
     bucket.place("b b");
     await hubs[1]!.step();
@@ -277,7 +277,7 @@ describe("the shards of a hub", () => {
     assert.equal(session, "1");
   });
 
-  test("are no copy for others while they lack documents", async () => {
+  test("aren't a copy for others while they lack documents", async () => {
     const { bucket, hubs } = world([0, 1], [0, 1], []);
     const [a, b] = hubs as [TestHub, TestHub, TestHub];
     bucket.place("b bc");

@@ -89,8 +89,8 @@ export class HubAnswerer implements Component {
   /** Snapshots kept for contexts of other hubs, by the contexts' ids. */
   readonly #snapshots = new Map<string, { readonly from: string; readonly threads: readonly number[] }>();
   /**
-   * Calls that ended before they arrived, with when: one that waits on a link while this hub stands still arrives after what
-   * its caller sends by NATS meanwhile.
+   * Calls that ended before they arrived, with when: one that waits on a link while this hub is paused arrives after
+   * what its caller sends by NATS meanwhile.
    */
   readonly #ended = new Map<string, number>();
   #unserve: (() => void) | undefined;

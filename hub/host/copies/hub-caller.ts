@@ -117,7 +117,7 @@ export class HubCaller {
     }
   }
 
-  /** Notes a call that failed before its time was over. Returns the error for the caller. */
+  /** Records a call that failed before its time was over. Returns the error for the caller. */
   #failed(at: HubThread, id: string, error: unknown): unknown {
     if (!(error instanceof AnsweredError)) this.#suspected.set(at.hub, performance.now() + SUSPECT_MS);
     // A hub whose process was stopped would run the call when it continues.
@@ -194,7 +194,7 @@ export class HubCaller {
   async #send({ hub }: HubThread, question: HubQuestion, signal?: AbortSignal): Promise<HubAnswer> {
     const data = encodeQuestion(question);
     if (data.length > QUESTION_BYTES)
-      throw new AppError("unavailable", `a question of ${data.length} bytes is too large for another hub`);
+      throw new AppError("unavailable", `a call of ${data.length} bytes is too large for another hub`);
     const repeatable = question.kind !== "call";
     const options = { timeoutMs: ANSWER_MS, repeatable, ...(signal !== undefined && { signal }) };
     return decodeHubAnswer(await this.#options.transport.request(hostsSubject(hub), data, options));

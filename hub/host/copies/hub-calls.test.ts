@@ -20,7 +20,7 @@ class Wire implements HubTransport {
   lose: (message: number) => boolean = () => false;
   /** Messages whose link breaks `before` they arrive, or `after`. */
   broken: Readonly<Record<number, "before" | "after">> = {};
-  /** Messages that arrive only when the hub, which stands still, goes on. */
+  /** Messages that arrive only when the hub, which is paused, resumes. */
   held: Readonly<Record<number, AppError>> = {};
   readonly #arriving: (() => void)[] = [];
   messages = 0;

@@ -117,7 +117,7 @@ test("statistics of a shard whose hub doesn't answer are those of another copy, 
   assert.deepEqual(lost.asked, ["stats a", "stats b"]);
 });
 
-test("caches are cleared at each hub that has a copy, and a hub that doesn't answer is no failure", async () => {
+test("caches are cleared at each hub that has a copy, and a hub that doesn't answer isn't a failure", async () => {
   const { asked, shards } = holding({ b: [0], c: [1], d: [0] }, ["c"]);
   await shards.clearCaches([INDEX]);
   assert.deepEqual(asked.toSorted(), ["clearCaches a", "clearCaches b", "clearCaches c", "clearCaches d"]);

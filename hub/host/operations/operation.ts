@@ -97,7 +97,7 @@ export function hostState({ metrics, ...given }: Given): HostState {
 class SearchProgress {
   readonly #done = new Map<string, number>();
 
-  /** Notes that a shard of a search was collected. */
+  /** Records that a shard of a search was collected. */
   note(id: string): void {
     this.#done.set(id, this.of(id) + 1);
     const [oldest] = this.#done.keys();

@@ -51,7 +51,7 @@ export class SearchContexts {
   get(id: string): SearchContext {
     const context = this.#contexts.get(id);
     if (context !== undefined) return context;
-    throw new AppError("not_found", "the context was closed, or its shards were opened again");
+    throw new AppError("not_found", "the context was closed, or its shards were reopened");
   }
 
   close(ids: readonly string[]): void {
@@ -97,7 +97,7 @@ export class Snapshots {
   searcher(id: string, uuid: string, shard: number): Searcher {
     const found = this.#kept.get(id)?.find((each) => each.index.uuid === uuid && each.shard === shard);
     if (found === undefined)
-      throw new AppError("unavailable", "the snapshot of the shard was lost as its host was started again");
+      throw new AppError("unavailable", "the snapshot of the shard was lost because its host was restarted");
     const { segments, mapping, totalDocs } = found.searcher;
     found.uses++;
     const close = (): void => {

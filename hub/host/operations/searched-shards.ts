@@ -163,7 +163,7 @@ class OwnShards implements SearchHost {
       fetch: async (places, fetchSignal) => {
         const late = places.filter((place) => place >= soon.length);
         const rest = late.length === 0 ? [] : await collection.fetch(late, fetchSignal);
-        // Places need not rise: where indices sort a field differently, the page has the order of the first one.
+        // Positions need not ascend: where indices sort a field differently, the page has the order of the first one.
         const lateHits = rest.values();
         const hits = places.map((place) => soon[place] ?? lateHits.next().value!);
         return { hits, timedOut: collection.timedOut };

@@ -93,7 +93,7 @@ function openKept({ snapshots }: Opener, { uuid }: IndexMetadata, shard: number,
   try {
     return snapshots.searcher(point, uuid, shard);
   } catch (cause) {
-    const why = "the point in time was closed, or its shards were opened again";
+    const why = "the point in time was closed, or its shards were reopened";
     throw new AppError("not_found", why, { cause, data: { type: POINT_LOST } });
   }
 }

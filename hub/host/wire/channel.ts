@@ -11,7 +11,7 @@ export const BUSY_WORDS = 3;
 export const TURNS = 0;
 /** 1 during a commit, which may wait long for a slow disk. */
 export const COMMITTING = 1;
-/** 1 while a few documents are on their way to the thread: searches leave it to them. */
+/** 1 while a few documents are in transit to the thread: searches yield it to them. */
 export const DOCUMENTS = 2;
 
 /** A frame in transit: its bytes (HostFrame) and the binary data that follows it. */

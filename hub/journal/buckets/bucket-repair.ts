@@ -1,7 +1,7 @@
 /**
- * Buckets with damaged records. A nats-server from 2.10 on that overwrites one drops all records which it wrote after it, or never
- * answers the write; 2.9 loses what is written in its place. None can remove one alone. So the server's hub writes such a bucket
- * anew when it opens it.
+ * Buckets with damaged records. A nats-server from 2.10 on that overwrites one drops all records which it wrote after
+ * it, or never answers the write; 2.9 loses what is written in its place. None can remove one alone. So the server's
+ * hub rewrites such a bucket when it opens it.
  *
  * | what is found | what is done | what can go wrong |
  * |---|---|---|
@@ -33,7 +33,7 @@ import { syncFolder, writeFully } from "#proto/kit/files/files.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateChange } from "#proto/kit/state-bucket.ts";
 
-/** Ending of the copies' names; what stands before it is the name of the bucket. */
+/** Ending of the copies' names; what is before it is the name of the bucket. */
 const COPY = ".copy";
 
 /** What the repair needs of a bucket. */
@@ -70,8 +70,8 @@ interface CopiedRecord {
 }
 
 /**
- * Writes a bucket anew that has damaged records. `folder`: of the hub alone. Throws the bucket's errors, data_corrupt for a
- * damaged copy, and errors of the file system.
+ * Rewrites a bucket that has damaged records. `folder`: of the hub alone. Throws the bucket's errors, data_corrupt for
+ * a damaged copy, and errors of the file system.
  */
 export async function repairBucket(bucket: RepairedBucket, folder: string, log: Logger): Promise<void> {
   const file = join(folder, bucket.name + COPY);

@@ -32,7 +32,7 @@ export interface StoredKeys {
   readonly newest: number;
 }
 
-/** Reads the stream behind a bucket. */
+/** Reads the stream of a bucket. */
 export class BucketScan {
   readonly #connection: Connection;
   readonly #streams: StreamStore;

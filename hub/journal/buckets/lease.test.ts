@@ -74,7 +74,7 @@ function contend(
   );
 }
 
-/** Notes when the lease is acquired. */
+/** Records when the lease is acquired. */
 function watched(promise: Promise<HeldLease>): { held: HeldLease | undefined } {
   const state: { held: HeldLease | undefined } = { held: undefined };
   void promise.then((held) => {

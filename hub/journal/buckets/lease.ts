@@ -44,7 +44,7 @@ export interface LeaseOptions {
 export interface HeldLease {
   /** Grows with each holder: the fencing token of work done under the lease. */
   readonly epoch: number;
-  /** False from when its time is over, also where `lost` comes later as this process stood still. */
+  /** False from when its time is over, also where `lost` comes later because this process was paused. */
   readonly isValid: boolean;
   /** Aborted when the lease is lost or released: stop the work first. */
   readonly lost: AbortSignal;

@@ -21,7 +21,7 @@ test("servers that are away when a hub starts are tried after a loss, too", asyn
   assert.deepEqual(known.sort(), servers.toSorted());
 });
 
-test("a first attempt that is late at a start is no proof that nobody is there", async (t) => {
+test("a first attempt that is late at a start isn't a proof that nobody is there", async (t) => {
   let clients = 0;
   const reached = Promise.withResolvers<void>();
   const greeter = await startGreeter(t, () => {

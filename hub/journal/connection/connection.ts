@@ -39,7 +39,7 @@ const PING_MS = { single: 4_000, several: 1_000 } as const;
 /** How long `start` keeps trying: NATS may start after the hub. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** How long one of several servers has to greet: one that stands still accepts connections, and says nothing. */
+/** How long one of several servers has to greet: one that hangs accepts connections and sends nothing. */
 const GREETING_MS = 2_000;
 
 /** The connection was lost and restored while a call waited. */
@@ -215,7 +215,7 @@ export class Connection implements Component {
         return nats;
       } catch (error) {
         const waitedMs = this.#clock.monotonic() - this.#awaySince;
-        // One attempt that is late may say only that this process stood still: while it loads, on a busy machine.
+        // One attempt that is late may only mean that this process was paused: while it loads, on a busy machine.
         const isOver = tries > 1 && waitedMs > CONNECT_TIMEOUT_MS;
         if (error instanceof errors.AuthorizationError || isOver) throw refused(servers, error);
       }

@@ -114,7 +114,7 @@ export class CoreMessaging {
       return false;
     }
     if (!this.#isDropping)
-      this.#log.warn("the link to NATS is too slow for what hubs send each other; messages are dropped");
+      this.#log.warn("the link to NATS is too slow for the messages between hubs; messages are dropped");
     this.#isDropping = true;
     this.#onDropped();
     return true;

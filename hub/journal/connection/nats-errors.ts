@@ -11,7 +11,7 @@ const CODE = {
   insufficientStorage: 10047,
   storeFailed: 10077,
   wrongLastSequence: 10071,
-  /** Another conditional message of the subject is on its way. That may last for longer than a call has. */
+  /** Another conditional message of the subject is in flight. That may last for longer than a call has. */
   wrongLastSequenceUnknown: 10164,
   /** The stream's queue is full. */
   tooManyRequests: 10167,

@@ -1,4 +1,4 @@
-/** Calls that are repeated while NATS elects a leader: nobody answers then, and the new leader doesn't know of them. */
+/** Calls that are repeated while NATS elects a leader: nobody answers then, and the new leader hasn't received them. */
 
 import type { NatsConnection } from "@nats-io/transport-node";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
@@ -113,8 +113,8 @@ export async function firstAnswer<T>(
 }
 
 /**
- * Resolves when a call should have been answered: after `waitMs`, and not before a ping that follows it. The answer may wait as long
- * on the way back, behind what the server sends meanwhile.
+ * Resolves when a call should have been answered: after `waitMs`, and not before a ping that follows it. The answer may
+ * wait as long, behind what the server sends meanwhile.
  */
 export async function answerTime(
   waitMs: number,

@@ -124,7 +124,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<JournalMessage, void, void> {
     if (this.#begun)
-      throw new AppError("internal", `reader of ${this.stream}: a reader is to be iterated once`);
+      throw new AppError("internal", `reader of ${this.stream}: a reader can be iterated only once`);
     this.#begun = true;
     this.#source.begun(this);
     try {

@@ -120,7 +120,7 @@ describe("the version of nats-server", () => {
     await assert.rejects(findServerBinary(fakeBinary("hello")), { code: "nats_refused" });
   });
 
-  test("a program that doesn't end in time is no program without a version", async () => {
+  test("a program that doesn't end in time isn't a program without a version", async () => {
     const path = join(dataDir, "slow");
     writeFileSync(path, "#!/bin/sh\ntrap 'exit 0' TERM\nread line\n", { mode: 0o755 });
     const found = findServerBinary({ TAILRACE_NATS_SERVER: path }, false, 100);

@@ -106,7 +106,10 @@ export class JournalServer {
     this.#checkPayload(nats.info.max_payload ?? MAX_PAYLOAD_BYTES);
   }
 
-  /** An agent makes batches of up to 1 MiB before it has a connection: a server that refuses them would hold them up for ever. */
+  /**
+   * An agent makes batches of up to 1 MiB before it has a connection: a server that refuses them would hold them up
+   * indefinitely.
+   */
   #checkPayload(maxPayloadBytes: number): void {
     if (maxPayloadBytes >= MAX_PAYLOAD_BYTES) return;
     const { url } = this.address;

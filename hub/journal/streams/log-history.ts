@@ -48,7 +48,7 @@ export class Incarnations {
     if (position.incarnation > newest) {
       throw new AppError(
         "journal_gap",
-        `position ${position.incarnation}/${position.sequence} is of a later incarnation of the log than ${newest}; ` +
+        `position ${position.incarnation}/${position.sequence} belongs to a later incarnation of the log than ${newest}; ` +
           "the log must be reconciled first",
       );
     }
@@ -163,7 +163,7 @@ export class LogHistory {
     const stored = new Incarnations(kept?.lives);
     const own = this.#known.get(stream);
     const known = own?.current.incarnation ?? 0;
-    // An older entry is of a server that lags behind, or of a bucket that was lost: a write shows which, or mends it.
+    // An older entry is of a server that lags behind, or of a bucket that was lost: a write shows which, or repairs it.
     const before = own !== undefined && stored.current.incarnation < known ? own : stored;
     const wasRestored = kept?.identity === RESTORED_IDENTITY;
     const compare = (state: StreamState): { readonly end: number; readonly fault: string | undefined } => {

@@ -50,7 +50,7 @@ export class StreamArchive {
     this.#connection = connection;
   }
 
-  /** Returns the names of all streams, sorted, including those behind state buckets. */
+  /** Returns the names of all streams, sorted, including those of state buckets. */
   async names(): Promise<string[]> {
     const manager = await this.#manager();
     const names: string[] = [];
@@ -101,7 +101,7 @@ export class StreamArchive {
         if (got === undefined) {
           if (!(await this.#holds(stream, next, state.last_seq))) return;
           if (++quiet === MAX_QUIET)
-            throw new AppError("unavailable", `reading ${stream} came to a halt at message ${next}`);
+            throw new AppError("unavailable", `reading ${stream} stopped at message ${next}`);
           continue;
         }
         this.#connection.answered();

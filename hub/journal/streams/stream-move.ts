@@ -69,7 +69,7 @@ export async function untilMoved(
     if (clock.monotonic() - changedMs >= stalledMs)
       throw new AppError(
         "unavailable",
-        "the hub whose data this cluster gets has stored nothing for some time: start it; its log says what hinders it",
+        "the hub whose data this cluster gets has stored nothing for some time: start it; its log gives the reason",
       );
     await clock.sleep(LOOK_MS, signal);
     signal.throwIfAborted();

@@ -59,8 +59,8 @@ const SUBJECTS_AGAIN_MS = { least: 1_000, each: 0.03, most: 4_000 };
 const SILENT_MS = 3_000;
 
 /**
- * A leader that stood still takes answers that were sent before for new ones; after this long it has heard of the other leader
- * or of silence.
+ * A leader that was paused takes answers that were sent before for new ones; after this long it has heard of the other
+ * leader or of silence.
  */
 const ASK_AGAIN_MS = SILENT_MS;
 
@@ -155,9 +155,9 @@ export class StreamStore {
   }
 
   /**
-   * Returns the state that a majority stores, for decisions about what was lost: a server that stood still answers as the leader
-   * for a moment when it goes on, and its stream ends where it stood. `isLost`: whether a state means a loss; it is asked for
-   * once more then, some seconds later, where there are replicas. See also `state`.
+   * Returns the state that a majority stores, for decisions about what was lost: a server that was paused answers as
+   * the leader for a moment when it resumes, and its stream ends where it had stopped. `isLost`: whether a state means
+   * a loss; it is asked for once more then, some seconds later, where there are replicas. See also `state`.
    */
   async settledState(
     stream: string,

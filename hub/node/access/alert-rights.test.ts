@@ -116,12 +116,12 @@ test("a rule counts in the indices that a search by its writer would read, and i
   assert.throws(() => readableIndices(catalog, "logs-*", { indices: ["app-*"], internal: false }), {
     code: "forbidden",
     message:
-      "not run: who saved it may not search any index of [logs-*]; save the rule again to run it with your rights",
+      "not run: the user who saved it may not search any index of [logs-*]; save the rule again to run it with your rights",
   });
   assert.throws(() => names("logs-shop,logs-bank"), {
     code: "forbidden",
     message:
-      "not run: who saved it may not search [logs-bank]; save the rule again to run it with your rights",
+      "not run: the user who saved it may not search [logs-bank]; save the rule again to run it with your rights",
   });
   assert.ok(isReadable(shop, stream));
   assert.ok(!isReadable(shop, { name: "logs-bank" }));

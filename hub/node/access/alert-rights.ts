@@ -84,7 +84,7 @@ export function isReadable(reach: Reach, index: Pick<IndexInfo, "name" | "dataSt
 }
 
 function unreadable(what: string): AppError {
-  return new AppError("forbidden", `not run: who saved it may not search ${what}; ${REMEDY}`);
+  return new AppError("forbidden", `not run: the user who saved it may not search ${what}; ${REMEDY}`);
 }
 
 function reachOf({ indices, actions }: Principal): Reach {

@@ -209,8 +209,8 @@ export class GuardedIndices implements Indices {
     const { principal, actions } = this.#current();
     const wanted = needed ?? writeActions(actions);
     const isAllowed = (target: string): boolean => reaches(principal, target, wanted);
-    // The refusal names what the request named: an alias doesn't show the indices behind it.
-    // What isn't there may be created by this name.
+    // The refusal names what the request named: an alias doesn't show its indices. What isn't there may be created by
+    // this name.
     if (!(targets.length === 0 ? [decodeDateMath(name)] : targets).every(isAllowed))
       throw unreachable(principal, name);
   }
@@ -262,7 +262,7 @@ function isName(part: string): boolean {
 function unreachable({ name, role }: Principal, index: string): AppError {
   return new AppError(
     "forbidden",
-    `${name} (${role}) may not work with index [${index.slice(0, 255)}]; ask an administrator for its pattern`,
+    `${name} (${role}) may not access index [${index.slice(0, 255)}]; ask an administrator for its pattern`,
     { data: { index } },
   );
 }

@@ -102,7 +102,7 @@ test("each listener beyond loopback must have sign-in and encryption", () => {
   assert.deepEqual(
     findings({ "nats.host": "192.0.2.1", "nats.servers": ["nats://other:4222"], encrypted: false }),
     [],
-    "a NATS elsewhere is no listener of ours",
+    "a NATS elsewhere isn't a listener of ours",
   );
   assert.deepEqual(findings({ "auth.mode": "off", encrypted: false }), [], "loopback needs neither");
 });

@@ -78,7 +78,7 @@ export function requireBootstrap(settings: CheckedSettings, facts: MachineLimits
   const lines = messages.map((message, index) => `[${index + 1}] ${message}`);
   throw new AppError(
     "settings_invalid",
-    `the hub is reachable from other machines and does not start like this:\n${lines.join("\n")}`,
+    `the hub is reachable from other machines and does not start with these settings:\n${lines.join("\n")}`,
     { data: { checks: refusals.map(({ check }) => check) } },
   );
 }

@@ -105,7 +105,7 @@ function checkChain(found: TlsOptions, known: TlsOptions, path: string): void {
   if (before.some((one) => one.subject === own.issuer && isSelfSigned(one))) return;
   throw new AppError(
     "settings_invalid",
-    `tls.certificate ${path} ends after the first certificate; before, its chain followed. That of its issuer may be missing: ${own.issuer.replaceAll("\n", ", ")}. Write the whole chain to the file, or restart the hub to use the certificate all the same`,
+    `tls.certificate ${path} ends after the first certificate; before, its chain followed. That of its issuer may be missing: ${own.issuer.replaceAll("\n", ", ")}. Write the whole chain to the file, or restart the hub to use the certificate anyway`,
   );
 }
 

@@ -29,10 +29,10 @@ test("an installation's settings and data are the defaults of the command line a
 });
 
 for (const [override, said] of [
-  ["journal.max_bytes=5xb", /journal\.max_bytes: "5xb" is no size; write for example 512kb/],
-  ["monitoring.interval=soon", /monitoring\.interval: "soon" is no duration; write for example/],
+  ["journal.max_bytes=5xb", /journal\.max_bytes: "5xb" isn't a size; write for example 512kb/],
+  ["monitoring.interval=soon", /monitoring\.interval: "soon" isn't a duration; write for example/],
   ["config.reload.interval=-1s", /config\.reload\.interval/],
-  ["auth.session.idle=x", /auth\.session\.idle: "x" is no duration/],
+  ["auth.session.idle=x", /auth\.session\.idle: "x" isn't a duration/],
   ["compat.version=seven", /compat\.version must match/],
   ["alerts.smtp.url=mail.example", /alerts\.smtp\.url must match/],
 ] as const) {

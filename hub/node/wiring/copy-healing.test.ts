@@ -54,7 +54,7 @@ test("a disk that becomes full while a copy is written ends the start at once, w
   const full = Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
   await assert.rejects(healCopies(options(folder, true, () => Promise.reject(full))), {
     code: "disk_full",
-    message: /make room/,
+    message: /free some space/,
   });
   assert.ok(!existsSync(join(folder, "engine-copy")));
 });

@@ -60,7 +60,7 @@ export async function healCopies(options: HealingOptions): Promise<void> {
   );
   await fetchFromAny(options, copy);
   await hosts.whileEnded(async () => takeOver(folder, copy));
-  log.info("the copies are complete; the log brings what came since");
+  log.info("the copies are complete; later changes are read from the log");
 }
 
 async function fetchFromAny(options: HealingOptions, into: string): Promise<void> {
@@ -80,7 +80,7 @@ async function fetchFromAny(options: HealingOptions, into: string): Promise<void
         if (systemCode(error) === "ENOSPC")
           throw new AppError(
             "disk_full",
-            `the disk of ${into} is full: make room, and start this hub again`,
+            `the disk of ${into} is full: free some space, and start this hub again`,
             {
               cause: error,
             },

@@ -137,7 +137,7 @@ function parseSeed(text: string): HubAddress {
   const host = bracketed ?? plain;
   if (host === undefined || Number(port) > 65_535 || Number(port) === 0)
     throw invalid(
-      `discovery.seed_hosts: "${text}" is no address; write host:9300, or [address]:9300 for IPv6`,
+      `discovery.seed_hosts: "${text}" isn't an address; write host:9300, or [address]:9300 for IPv6`,
     );
   return { host, port: Number(port) };
 }

@@ -47,7 +47,7 @@ export function growth(options: GrowthOptions, discovered: Discovered | undefine
   if (hasOwnStore(folder))
     return (to, replicas, signal) => bring(options, discovered.vaultKey, to, replicas, signal);
   return async (to, _replicas, signal) => {
-    log.info("waiting for the hub whose data the cluster gets");
+    log.info("waiting for the hub whose data the cluster takes over");
     await untilMoved(to, { clock: systemClock, signal, stalledMs: STALLED_MS });
   };
 }
@@ -78,14 +78,14 @@ async function bring(
     await lifecycle.start("connection", from);
     const repairFolder = join(folder, "nats");
     for (const name of interruptedRepairs(repairFolder)) await openBucket(from, name, log, repairFolder);
-    log.info("the log of this hub becomes the cluster's; the other hubs wait for it");
+    log.info("moving the log of this hub into the cluster's store; the other hubs wait for it");
     const progress = (stream: string, messages: number): void =>
       log.info({ stream, messages }, "a stream is in the cluster's store");
     await moveStreams({ from, to, replicas, signal, progress });
     await renameCluster(await openBucket(to, CLUSTER_BUCKET, log), options.settings["cluster.name"]);
     await sealForAll(options, vaultKey, to);
     await finishMove(to, replicas);
-    log.info("the cluster has everything of this hub");
+    log.info("the cluster has all data of this hub");
   } finally {
     await lifecycle.stop();
   }

@@ -39,7 +39,7 @@ export function rawPort(journal: Journal): RawPort {
       if (sequence < firstSequence) return "purged";
       const found = await journal.message(RAW_STREAM, sequence);
       if (found !== null) return { id: found.messageId };
-      // A server that stood still lacks what others store, and the agent would resend it.
+      // A server that was paused lacks what others store, and the agent would resend it.
       const settled = await journal.majorityState(RAW_STREAM);
       if (sequence < settled.firstSequence) return "purged";
       const message = await journal.message(RAW_STREAM, sequence);

@@ -1,6 +1,6 @@
 /**
- * Losses of DOC: the stream was made anew or set back, so that documents are gone that pipelines count as written. They are
- * made again from RAW and from what agents send again; shards drop those that they have.
+ * Losses of DOC: the stream was recreated or set back, so that documents are gone that pipelines count as written. They
+ * are made again from RAW and from what agents send again; shards drop those that they have.
  *
  * Each loss begins an incarnation of DOC. What counts documents as written (a cursor, a floor, a range of a file that waits
  * until the shards have committed it) carries the incarnation that DOC had when its session loaded the cursors. What it
@@ -13,7 +13,7 @@
  * | it carries an older one, and documents were lost | it is reset: the partition is processed from the oldest message of RAW, and its files' ranges are forgotten. That is stored before RAW is read | outputs get once more what RAW still has; the hub ends before it is stored: as above |
  * | a hub has committed messages of the newer incarnation; what it had before isn't known | only what the stream still has counts as survived | more is made again than was lost |
  * | a loss was found while the hub runs | the session ends and the next one loads its cursors. The cursors that the old one stores carry the older incarnation, wherever it writes documents meanwhile | a cursor names a document of the new incarnation, and covers lost ones: it is reset |
- * | a session of before the loss still runs, or the next one can't begin | RAW isn't purged; it is tried again | RAW fills, and who sends must wait |
+ * | a session of before the loss still runs, or the next one can't begin | RAW isn't purged; it is tried again | RAW fills, and senders must wait |
  * | a range of a file is about to be released, and its documents were lost | the agent keeps it until it was processed again | – |
  * | a partition is taken over, from a hub that ran or died, before or after the loss | its cursor is compared when it is loaded, as above | – |
  * | a floor that is loaded covers documents that were lost | it doesn't count | partitions without a cursor are read from an earlier floor, or the oldest message of RAW |
@@ -50,7 +50,7 @@ export class LogLosses implements DocLosses {
     return this.#options.journal.incarnation(DOC_STREAM).incarnation;
   }
 
-  /** Notes what is committed at a loss, before the shards commit messages of the new incarnation. */
+  /** Records what is committed at a loss, before the shards commit messages of the new incarnation. */
   found(): void {
     this.#committed.push(this.#options.committed(this.incarnation - 1));
     if (this.#committed.length > MAX_NOTED) this.#committed.shift();
