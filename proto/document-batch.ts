@@ -24,7 +24,7 @@ export interface DocumentBatch {
   readonly ends: Uint32Array;
   /** Bytes between two documents that belong to neither. */
   readonly gap: number;
-  /** Offset of each document's start in `bytes`; without it `start` and `gap` tell. */
+  /** Offset of each document's start in `bytes`; without it, `start` and `gap` give it. */
   readonly starts?: Uint32Array;
   /** Names, aliases or data streams that the documents go to. */
   readonly indexNames: readonly string[];

@@ -23,7 +23,7 @@ export function withoutHoles(fields: JsonObject): JsonObject {
   return rest;
 }
 
-/** Returns the value of a member or a place in a list; undefined if there is none. */
+/** Returns the value of a member or an entry of a list; undefined if there is none. */
 export function member(container: object, key: string): unknown {
   if (Array.isArray(container)) {
     const index = listIndex(container, key);
@@ -32,11 +32,14 @@ export function member(container: object, key: string): unknown {
   return Object.hasOwn(container, key) ? (container as JsonObject)[key] : undefined;
 }
 
-/** Sets a member by its literal name; `__proto__` is a name like any other. Throws FieldConflict for no place in a list. */
+/**
+ * Sets a member by its literal name; `__proto__` is a name like any other. Throws FieldConflict for an invalid index of
+ * a list.
+ */
 export function put(container: object, key: string, value: unknown): void {
   if (Array.isArray(container)) {
     const index = /^[0-9]{1,6}$/.test(key) ? Number(key) : listIndex(container, key);
-    if (index < 0) throw new FieldConflict(`[${key}] is no place in a list`);
+    if (index < 0) throw new FieldConflict(`[${key}] isn't a place in a list`);
     while (container.length < index) container.push(null);
     container[index] = value;
   } else if (key === "__proto__") {
@@ -55,7 +58,7 @@ export function take(container: object, key: string): unknown {
   return value;
 }
 
-/** Returns the place that `key` names in a list, -1 counting from the end; -1 for none. */
+/** Returns the index that `key` names in a list, -1 counting from the end; -1 for none. */
 function listIndex(list: readonly unknown[], key: string): number {
   if (!/^-?[0-9]{1,9}$/.test(key)) return -1;
   const index = Number(key) < 0 ? list.length + Number(key) : Number(key);
@@ -85,7 +88,7 @@ export function besideSource(own: JsonObject, common: JsonObject): JsonObject {
   return kept;
 }
 
-/** Adds what can't stand at its place as member `json`, or `json_` where there is one. */
+/** Adds what can't be set at its path as member `json`, or `json_` where there is one. */
 export function setDisplaced(document: JsonObject, displaced: JsonObject): void {
   if (Object.keys(displaced).length === 0) return;
   let place = "json";

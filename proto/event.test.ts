@@ -125,7 +125,7 @@ test("brackets within brackets are one reference", () => {
     ),
   ];
   for (const [text, path] of references) {
-    if (path === undefined) assert.throws(() => fieldReference(text), /is no field reference/, text);
+    if (path === undefined) assert.throws(() => fieldReference(text), /isn't a field reference/, text);
     else assert.deepEqual(fieldReference(text).path, path);
   }
 });

@@ -27,7 +27,7 @@ export class Timestamp {
   }
 }
 
-/** Tag of an event whose `@timestamp` was no time; `_@timestamp` then has the value. */
+/** Tag of an event whose `@timestamp` wasn't a time; `_@timestamp` then has the value. */
 const TIMESTAMP_FAILURE_TAG = "_timestampparsefailure";
 /** Tag of an event whose `tags` were neither a text nor a list of texts; `_tags` then has the value, in a list. */
 const TAGS_FAILURE_TAG = "_tagsparsefailure";
@@ -109,7 +109,7 @@ export class Event {
     return this.get(reference) !== undefined;
   }
 
-  /** Sets a value, making objects on the way. Throws FieldConflict if a plain value is in the way. */
+  /** Sets a value, creating missing objects. Throws FieldConflict if a plain value is in the way. */
   set(reference: FieldReference, value: unknown): void {
     const { path, inMetadata } = reference;
     if (path.length === 0) {
@@ -138,7 +138,7 @@ export class Event {
     put(at, path.at(-1)!, value);
   }
 
-  /** Like `set`, for what is told of a sender; false if a plain value of its own is in the way, which stays. */
+  /** Like `set`, for what is known of a sender; false if a plain value of its own is in the way, which stays. */
   trySet(reference: FieldReference, value: unknown): boolean {
     try {
       this.set(reference, value);
@@ -275,7 +275,7 @@ function isScalar(value: object): boolean {
   return (
     value instanceof Timestamp ||
     isRawJson(value) ||
-    // A field of this name is no function.
+    // A field of this name isn't a function.
     typeof (value as { toJSON?: unknown }).toJSON === "function"
   );
 }

@@ -47,7 +47,7 @@ export function bracketed(field: string): string {
   return field.startsWith("[") ? field : `[${field}]`;
 }
 
-/** Brackets may stand within brackets: `[[a][b]][c]` is `[a][b][c]`. */
+/** Brackets may be nested: `[[a][b]][c]` is `[a][b][c]`. */
 function parseParts(text: string): string[] {
   if (text !== "" && !/[[\]]/.test(text)) return [text];
   const parts: string[] = [];
@@ -66,5 +66,5 @@ function parseParts(text: string): string[] {
 }
 
 function invalid(text: string): AppError {
-  return new AppError("settings_invalid", `"${text}" is no field reference; write name or [outer][inner]`);
+  return new AppError("settings_invalid", `"${text}" isn't a field reference; write name or [outer][inner]`);
 }

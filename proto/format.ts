@@ -7,7 +7,7 @@ import { fieldReference, isFieldReference } from "./field-reference.ts";
 
 /** A compiled format. */
 export interface Format {
-  /** Returns the text for an event. A field that is missing leaves its `%{field}` standing. */
+  /** Returns the text for an event. A field that is missing leaves its `%{field}` unchanged. */
   (event: Event): string;
   /** True where the text is the same for every event. */
   readonly isConstant: boolean;
@@ -69,7 +69,7 @@ function javaPart(pattern: string): Part {
   return (event) => format(event.timeMs);
 }
 
-/** `whole`: "%{…}". Returns undefined if it is no reference and is kept literally. */
+/** `whole`: "%{…}". Returns undefined if it isn't a reference and is kept literally. */
 function fieldPart(whole: string, fields: string[]): Part | undefined {
   const inner = whole.slice(2, -1);
   if (inner === "+%s") return (event) => String(Math.floor(event.timeMs / 1000));

@@ -252,7 +252,7 @@ export interface LiveError {
 }
 
 /**
- * The head of a frame whose JSON body stands after a line feed, as the hub made it: the answer to a call, the parts of a
+ * The head of a frame whose JSON body follows a line feed, as the hub made it: the answer to a call, the parts of a
  * search so far, or what a watch shows now.
  */
 export type BodyHead =

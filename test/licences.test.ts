@@ -26,7 +26,7 @@ const SHIPPED = new Set([
 /** Others for tools that never leave a developer's machine. */
 const DEVELOPMENT = new Set([...SHIPPED, "MPL-2.0"]);
 
-/** Packages whose package.json names no licence or an unclear one; each was looked up in its own text. */
+/** Packages whose package.json has no licence or an unclear one; each was looked up in its own text. */
 const LOOKED_UP: Readonly<Record<string, string>> = {};
 
 interface LockedPackage {

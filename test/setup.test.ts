@@ -46,7 +46,7 @@ class BareMachine {
     this.stand("apt-get", "");
   }
 
-  /** Puts a program into place; each call is noted before `body` runs. */
+  /** Puts a program into place; each call is recorded before `body` runs. */
   stand(name: string, body: string): void {
     const note = name === "uname" || name === "node" ? "" : `echo "${name} $*" >> "${this.#calls}"\n`;
     writeFileSync(this.#workspace.path("bin", name), `#!/bin/sh\n${note}${body}\n`, { mode: 0o755 });

@@ -105,7 +105,7 @@ function packAddons(): EmbeddedAddons {
 
 function addonPath(file: string): string {
   const path = join(ROOT, "node_modules/classic-level/prebuilds", file);
-  if (!existsSync(path)) throw new Error(`${path} is missing; has classic-level other builds than before?`);
+  if (!existsSync(path)) throw new Error(`${path} is missing; did the builds of classic-level change?`);
   return path;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Bundles agent and hub for the checkout they lie in: their launchers take the bundles while no source is newer.
+ * Bundles agent and hub for the checkout that contains them: their launchers take the bundles while no source is newer.
  * Thousands of modules cost the hub a second at each start, and the agent more memory than its limit of 128 MB.
  */
 

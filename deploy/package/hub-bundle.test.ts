@@ -30,7 +30,7 @@ for (const [where, text] of [
   ["in a template of another tag", "r=String.raw;a=r`ä`"],
 ] as const)
   test(`a character beyond ASCII ${where} is refused`, () => {
-    assert.throws(() => toAscii(text, "x.mjs"), /x\.mjs is to be ASCII/);
+    assert.throws(() => toAscii(text, "x.mjs"), /x\.mjs must be ASCII/);
   });
 
 test("the program is written last: a bundle that isn't complete has none", (t) => {

@@ -29,7 +29,7 @@ const ASCII_BYTES = 1_000_000;
 const BEYOND_ASCII = /[\u0080-\uffff]/g;
 /** A character beyond ASCII with an odd number of backslashes before it. */
 const BEHIND_BACKSLASH = /(?<!\\)(?:\\\\)*\\[\u0080-\uffff]/;
-/** What an error shows before and behind the place that it is about, characters. */
+/** What an error shows before and after the offset that it is about, characters. */
 const SHOWN = 40;
 
 /**
@@ -112,8 +112,8 @@ async function bundleEntries(folder: string, entries: readonly string[]) {
 }
 
 /**
- * Escapes the characters beyond ASCII that esbuild leaves in regular expressions. Throws where an escape would mean something
- * else: behind a backslash, and in a tagged template, which is to have the character as ${"\u00b5"}.
+ * Escapes the characters beyond ASCII that esbuild leaves in regular expressions. Throws where an escape would mean
+ * something else: after a backslash, and in a tagged template, which is to have the character as ${"\u00b5"}.
  */
 export function toAscii(text: string, path: string): string {
   const plain = escaped(text);
@@ -138,7 +138,7 @@ function withoutTemplates(text: string): string {
 
 function notAscii(path: string, text: string, at: number): Error {
   const place = text.slice(Math.max(0, at - SHOWN), at + SHOWN);
-  return new Error(`${path} is to be ASCII, as it is large; a character can't be escaped at: ${place}`);
+  return new Error(`${path} must be ASCII because of its size; a character can't be escaped at: ${place}`);
 }
 
 /** Returns the sources that are started as threads, sorted. */

@@ -59,7 +59,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (command === "deb") await debs(parts.length === 0 ? PARTS : parts.filter(isPart), values);
   else if (command === "single" && parts.length === 0) await single(values);
   else if (command === "stage" && parts.length === 1) await stageInto(parts[0] as Part, values);
-  else usage(`"${[first, ...rest].join(" ")}" is no command`);
+  else usage(`"${[first, ...rest].join(" ")}" isn't a command`);
 }
 
 function parse(args: readonly string[]) {

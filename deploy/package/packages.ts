@@ -57,7 +57,7 @@ export function bundledPackages(metafile: Metafile): string[] {
   return [...new Set(folders)].sort();
 }
 
-/** Returns the licence texts of `folders` as one text. Throws where a package names no licence at all. */
+/** Returns the licence texts of `folders` as one text. Throws where a package has no licence at all. */
 export function thirdPartyNotices(folders: readonly string[]): string {
   const notices = folders.map((folder) => {
     const manifest = JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8")) as {
@@ -69,7 +69,7 @@ export function thirdPartyNotices(folders: readonly string[]): string {
       /^(licen[cs]e|copying|notice)/i.test(file),
     );
     const texts = files.sort().map((file) => readFileSync(join(ROOT, folder, file), "utf8").trim());
-    if (manifest.license === undefined && texts.length === 0) throw new Error(`${folder} names no licence`);
+    if (manifest.license === undefined && texts.length === 0) throw new Error(`${folder} has no licence`);
     return [`${manifest.name} ${manifest.version} (${manifest.license ?? "see below"})`, ...texts].join(
       "\n\n",
     );

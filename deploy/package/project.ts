@@ -1,4 +1,4 @@
-/** What the packager knows of the project: its folder, its version, the time its files get. */
+/** What the packager needs of the project: its folder, its version, the time its files get. */
 
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";

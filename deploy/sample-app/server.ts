@@ -1,5 +1,5 @@
 /**
- * A small application that leaves logs the way applications do: `access.log` in the combined format and `app.log` with a
+ * A small application that writes logs as applications do: `access.log` in the combined format and `app.log` with a
  * line of JSON per event, in the folder LOG_DIR (default ./logs). SIGHUP reopens both, as logrotate needs.
  *
  *   PORT=3001 LOG_DIR=/logs node server.ts

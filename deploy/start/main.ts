@@ -1,6 +1,6 @@
 /**
- * `npm start [-- FILE|GLOB …]`: NATS, hub and agent on this machine, reading the files given or the machine's
- * own logs. Shows where to look and how far it is; Ctrl-C stops everything and loses nothing.
+ * `npm start [-- FILE|GLOB …]`: NATS, hub and agent on this machine, reading the files given or the machine's own logs.
+ * Prints the address of the lines and the progress; Ctrl-C stops everything and loses nothing.
  */
 
 import { join, resolve } from "node:path";

@@ -90,7 +90,7 @@ async function asksForSignIn(hub: HubReady): Promise<boolean> {
   }
 }
 
-/** Returns how many bytes the agent knows of that the hub has not confirmed; undefined while it isn't known. */
+/** Returns how many bytes the agent has found that the hub has not confirmed; undefined while it isn't known. */
 async function lagBytes(agent: AgentReady): Promise<number | undefined> {
   try {
     const response = await fetch(`http://127.0.0.1:${agent.status_port}/metrics`);

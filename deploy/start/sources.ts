@@ -92,8 +92,7 @@ function wildcardOf(glob: string): string {
 
 /** Returns the files that a word of the command line means. Throws usage_invalid. */
 function filesOf(word: string): string[] {
-  if (word.startsWith("-"))
-    throw usageError(`unknown option ${word}; npm start -- --help shows what there is`);
+  if (word.startsWith("-")) throw usageError(`unknown option ${word}; npm start -- --help lists the options`);
   if (existsSync(word)) {
     if (statSync(word).isDirectory())
       throw usageError(`${word} is a folder; name its files: npm start -- '${join(word, "*.log")}'`);

@@ -1,4 +1,4 @@
-/** The processes of `npm start`: hub first, then agent; stopped the other way round. */
+/** The processes of `npm start`: hub first, then agent; stopped in reverse order. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { X509Certificate } from "node:crypto";

@@ -1,7 +1,7 @@
 /**
- * Times that network devices write into syslog beside that of RFC 3164: with sequence numbers, the device's name or a mark
- * before (`29: sw1: *Nov 29 02:10:00.123 UTC:`), with the year (`Nov 29 2026 02:10:00`), with fractions of seconds, with a
- * day of one digit, with a month in capitals, behind a space.
+ * Times that network devices write into syslog beside that of RFC 3164: with sequence numbers, the device's name or a
+ * mark before (`29: sw1: *Nov 29 02:10:00.123 UTC:`), with the year (`Nov 29 2026 02:10:00`), with fractions of
+ * seconds, with a day of one digit, with a month in capitals, after a space.
  */
 
 import type { Span } from "./access-log.ts";

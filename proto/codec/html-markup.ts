@@ -48,7 +48,7 @@ class Ends {
     this.#text = text;
   }
 
-  /** Returns the offset behind the first match of `end` that begins at `from` or later; Infinity where there is none. */
+  /** Returns the offset after the first match of `end` that begins at `from` or later; Infinity where there is none. */
   after(end: string, from: number): number {
     if (from === Number.POSITIVE_INFINITY) return from;
     const known = this.#found.get(end);
@@ -72,7 +72,7 @@ const INLINE: ReadonlySet<string> = new Set(
   textarea tt u var`.split(/\s+/),
 );
 
-/** Returns what stands in the place of a piece of markup: a tag in `kept` itself, a character, a line break or nothing. */
+/** Returns the replacement of a piece of markup: a tag in `kept` itself, a character, a line break or nothing. */
 export function textOfMarkup({ 0: text, name }: Markup, kept: ReadonlySet<string>): string {
   if (text.startsWith("&")) return decodeEntity(text);
   if (kept.has(name)) return text;

@@ -1,4 +1,4 @@
-/** Times as text, fast: the day is remembered, as events that follow one another mostly share it. */
+/** Prints times quickly: the day is cached, since consecutive events mostly share it. */
 
 import { DAY_MS } from "#proto/kit/units.ts";
 

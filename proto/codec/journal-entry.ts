@@ -9,7 +9,7 @@ export interface JournalEntry {
   /** ms since 1970-01-01 UTC; 0: unknown. */
   readonly timeMs: number;
   readonly fields: JsonObject;
-  /** Where it stands in the journal. */
+  /** Its position in the journal. */
   readonly cursor: string;
 }
 
@@ -57,7 +57,7 @@ export function journalEntryOf(entry: JsonObject): JournalEntry | null {
   };
 }
 
-/** The journal gives what is no UTF-8 as an array of bytes, and fields that stand twice as an array of texts. */
+/** The journal gives what isn't UTF-8 as an array of bytes, and fields that occur twice as an array of texts. */
 function messageOf(value: unknown): Buffer {
   if (typeof value === "string") return Buffer.from(value);
   if (!Array.isArray(value)) return Buffer.alloc(0);

@@ -43,7 +43,7 @@ function kindOf(character: string): number {
 /**
  * Returns the shape of the JSON document `bytes[from..to)`, 0 to 2^53. Equal for equal names in equal order with values
  * of the same kinds (object, array, null, other); a list of plain values has one shape however many there are. Of bytes
- * that are no JSON it is any number. Differs from process to process and thread to thread.
+ * that aren't JSON it is any number. Differs from process to process and thread to thread.
  */
 export function jsonShape(bytes: Uint8Array, from = 0, to = bytes.length): number {
   let a = SEED_A;
@@ -79,7 +79,7 @@ export function jsonShape(bytes: Uint8Array, from = 0, to = bytes.length): numbe
   return (a >>> 0) * 2 ** 21 + ((b ^ (b >>> 13)) >>> 11);
 }
 
-/** Place of the quote that ends the text which begins at `from`; `to` without one. */
+/** Offset of the quote that ends the text which begins at `from`; `to` without one. */
 function endOfText(bytes: Uint8Array, from: number, to: number): number {
   let at = from;
   while (at < to) {

@@ -15,7 +15,7 @@ test("numbers of an event's JSON are written as they were read, decimals without
   assert.equal(parseEventJson('{"a":1.0}x'), undefined);
 });
 
-test("a number that stays as it was written is no object", () => {
+test("a number that stays as it was written isn't an object", () => {
   for (const text of ["12345678901234567890", "30.0", "[1.0]"]) {
     assert.equal(parseEventObject(text), undefined, text);
     assert.equal(parseJsonObject(text), undefined, text);

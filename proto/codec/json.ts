@@ -1,4 +1,4 @@
-/** Codec json: one JSON object a line, integers beyond 2^53 kept exactly, and decimals told from integers. */
+/** Codec json: one JSON object a line, integers beyond 2^53 kept exactly, and decimals distinguished from integers. */
 
 import { isDeeper, isObject, type JsonObject } from "#proto/kit/json.ts";
 import { wholeDecimals } from "./whole-decimals.ts";
@@ -29,12 +29,12 @@ const LONG_DIGITS = /[0-9]{16}/;
  */
 const WHOLE_DECIMAL = /[0-9](?:\.0+|[eE][-+]?[0-9]+)\s*(?:[,}\]]|$)/;
 
-/** Returns the object that a text of the installation's own holds, or undefined if it is no JSON or no object. */
+/** Returns the object that a text of the installation's own holds, or undefined if it isn't a JSON object. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   return objectOf(parseJson(text));
 }
 
-/** Returns the value that `text` holds, or undefined if it is no JSON. */
+/** Returns the value that `text` holds, or undefined if it isn't JSON. */
 export function parseJson(text: string): unknown {
   try {
     return LONG_DIGITS.test(text) ? EXACT.parse(text, keepLongIntegers) : JSON.parse(text);
@@ -61,7 +61,7 @@ export function parseEventJson(text: string): unknown {
   return text.length > 2 * MAX_NESTING && isDeeper(value, MAX_NESTING) ? undefined : value;
 }
 
-/** Returns the object that a text from outside holds, or undefined if it is no JSON, no object, or nests too deep. */
+/** Returns the object that a text from outside holds, or undefined if it isn't a JSON object, or nests too deeply. */
 export function parseEventObject(text: string): JsonObject | undefined {
   return objectOf(parseEventJson(text));
 }
@@ -114,7 +114,7 @@ function parseMarking(text: string): unknown {
 }
 
 function memberOf(holder: unknown, name: string | number): unknown {
-  // A name that occurs again may be a list by now, whose length is no member.
+  // A name that occurs again may be a list by now, whose length isn't a member.
   const isHolder = typeof name === "number" ? Array.isArray(holder) : isObject(holder);
   return isHolder ? (holder as Record<string, unknown>)[name] : undefined;
 }

@@ -5,7 +5,7 @@ import { isUtf8 } from "node:buffer";
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 const ENCODER = new TextEncoder();
 
-/** Tag of events whose text had bytes that are no UTF-8; each faulty sequence became U+FFFD. */
+/** Tag of events whose text had bytes that aren't UTF-8; each faulty sequence became U+FFFD. */
 export const INVALID_UTF8_TAG = "invalid_utf8";
 
 /** Returns the text of `bytes`; invalid UTF-8 becomes U+FFFD (WHATWG Encoding, "maximal subpart"). */

@@ -10,13 +10,13 @@ const LITERAL = 0;
 const COPY_1 = 1;
 const COPY_2 = 2;
 
-/** Lengths of literals from here on stand after the tag, in 1 to 4 bytes. */
+/** Lengths of literals from here on are written after the tag, in 1 to 4 bytes. */
 const LONG_LITERAL = 60;
 
 /** Literals up to this length are copied byte by byte: a view of them would cost more than they do. */
 const SHORT_LITERAL = 32;
 
-/** Returns `packed` unpacked. Throws parsing for what is no block, request_too_large for more than `maxBytes`. */
+/** Returns `packed` unpacked. Throws parsing for what isn't a block, request_too_large for more than `maxBytes`. */
 export function unpackSnappy(packed: Uint8Array, maxBytes: number): Buffer {
   const { length, start } = lengthOf(packed, 0, packed.length);
   if (length > maxBytes) throw tooLarge(maxBytes);
@@ -166,5 +166,5 @@ function tooLarge(maxBytes: number): AppError {
 }
 
 function damaged(): AppError {
-  return new AppError("parsing", "the body is no block of snappy");
+  return new AppError("parsing", "the body isn't a block of snappy");
 }

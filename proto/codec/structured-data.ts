@@ -4,7 +4,7 @@ const DASH = 0x2d;
 
 /**
  * RFC 5424 §6.3.2 allows names of 32 bytes; devices write longer ones, and further spaces, as the RFC's own examples do
- * behind `=`.
+ * after `=`.
  */
 const ELEMENTS = /\[ *([^ =\]"]{1,255})((?: +[^ =\]"]{1,255}= *"(?:[^"\\]|\\.)*")*) *\]/gs;
 const PARAMETERS = / +([^ =\]"]{1,255})= *"((?:[^"\\]|\\.)*)"/gs;

@@ -1,11 +1,12 @@
-/** Ends of messages of syslog that bear no octet count (RFC 6587 section 3.4.2). */
+/** Ends of messages of syslog that have no octet count (RFC 6587 section 3.4.2). */
 
 const NEWLINE = 0x0a;
 const PRIORITY_START = 0x3c;
 
 /**
- * Finds the ends in a piece of a connection: newlines, and the zero bytes that some senders write instead, such as Python's
- * SysLogHandler. A zero byte is an end only before the next message or where nothing has come behind it yet; else it is text.
+ * Finds the ends in a piece of a connection: newlines, and the zero bytes that some senders write instead, such as
+ * Python's SysLogHandler. A zero byte is an end only before the next message or where nothing has come after it yet;
+ * else it is text.
  */
 export class FrameEnds {
   readonly #bytes: Buffer;
@@ -16,7 +17,10 @@ export class FrameEnds {
     this.#bytes = bytes;
   }
 
-  /** Returns the place of the end byte of the message at `from`, -1 if it isn't here. `from` must not decrease from call to call. */
+  /**
+   * Returns the offset of the end byte of the message at `from`, -1 if it isn't here. `from` must not decrease from
+   * call to call.
+   */
   next(from: number): number {
     const bytes = this.#bytes;
     if (this.#newline < from) {

@@ -172,12 +172,12 @@ test("structured data with spaces where the standard's examples have them is rea
 
 for (const text of [
   "2026-11-29 02:10:00 web-1 app: no priority, so no zone is missing",
-  "<13>app: Nov 29 02:10:00 is no device's time",
+  "<13>app: Nov 29 02:10:00 isn't a device's time",
   "Nov 29 02:10:00 app[12]: no priority, so no host is missing",
   "Nov 29 02:10:00.123 web-1 su: no priority",
   "<13>Nov 31 2026 02:10:00 web-1 a: no such day",
   "<999>Nov 29 02:10:00 web-1 a: no such priority",
-  "<13>Nov 29 02:10:00 fe80::1: an address is no tag",
+  "<13>Nov 29 02:10:00 fe80::1: an address isn't a tag",
   "<13>hello",
 ])
   test(`other lines are none of syslog: ${text}`, () => assert.equal(read(text), null));

@@ -89,7 +89,7 @@ export class SyslogLine {
     return this.#readOrigin(bytes, end);
   }
 
-  /** Reads host and tag, which stand after the time. */
+  /** Reads host and tag, which follow the time. */
   #readOrigin(bytes: Uint8Array, end: number): boolean {
     this.message.end = end;
     const text = this.#hostlessText(bytes, end);
@@ -117,7 +117,7 @@ export class SyslogLine {
     return this.process.start >= 0 || !this.#timeIsIso || isEventFormat(bytes, hostEnd + 1);
   }
 
-  /** Returns where the text begins if neither host nor tag stands after the time, else -1. */
+  /** Returns where the text begins if neither host nor tag follows the time, else -1. */
   #hostlessText(bytes: Uint8Array, end: number): number {
     const at = this.#at;
     if (bytes[at] === COLON) return afterColon(bytes, at, end);
@@ -142,7 +142,7 @@ export class SyslogLine {
     return at + 1;
   }
 
-  /** Reads `Mar 27 13:06:56` or an RFC 3339 time; behind a priority ISO times without "T" and zone, too. */
+  /** Reads `Mar 27 13:06:56` or an RFC 3339 time; after a priority ISO times without "T" and zone, too. */
   #readTime(bytes: Uint8Array, at: number, end: number, readTimeMs: number): boolean {
     this.#timeIsIso = bytes[at]! >= 0x30 && bytes[at]! <= 0x39;
     if (this.#timeIsIso) {
@@ -238,7 +238,7 @@ function isLoneColon(bytes: Uint8Array, at: number, end: number): boolean {
   return at + 2 < end && bytes[at] === SPACE && bytes[at + 1] === COLON && bytes[at + 2] === SPACE;
 }
 
-/** `CEF:0` or `LEEF:1`, whose version would look like the text behind a tag. */
+/** `CEF:0` or `LEEF:1`, whose version would look like the text after a tag. */
 function isEventFormat(bytes: Uint8Array, at: number): boolean {
   const name = EVENT_FORMATS.find((each) => each.every((byte, index) => bytes[at + index] === byte));
   const digit = name === undefined ? -1 : bytes[at + name.length]! - 0x30;

@@ -215,7 +215,7 @@ export class IsoTime {
   }
 }
 
-/** What may stand behind an offset without minutes, so that no other number is taken for one. */
+/** What may follow an offset without minutes, so that no other number is taken for one. */
 const AFTER_ZONE = new TextEncoder().encode(' \t",;|])');
 
 /** True for the hours of an offset without minutes, as PostgreSQL prints it: `+01`. */

@@ -71,8 +71,8 @@ export function wholeDecimals(text: string): WholeDecimal[] | undefined {
 }
 
 /**
- * Returns whether the name that leads to a decimal stands at more members than those that are decimals: one of the same object
- * may be the last of that name, whose value counts.
+ * Returns whether more members than the decimals have the name that leads to a decimal: one of the same object may be
+ * the last of that name, whose value counts.
  */
 function isRepeated(text: string, path: WholeDecimal["path"], found: readonly WholeDecimal[]): boolean {
   const name = path.findLast((each) => typeof each === "string");

@@ -26,7 +26,7 @@ export function compatibilityTable(rows: readonly CompatibilityRow[]): string {
   );
 }
 
-/** Returns a text as it stands in a cell of a table of Markdown. */
+/** Returns a text as it is written in a cell of a Markdown table. */
 export function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }

@@ -1,7 +1,8 @@
 /**
- * Bounds how much of a kind is under way and lets its owners wait in turn: each owner's requests in their order, the owners
- * round robin, so that nobody waits behind all of another's. As with FairShares, an owner gets no more once it would have more
- * under way than stays free for all others: who has nothing under way is rarely kept waiting.
+ * Bounds the number of concurrent operations of a kind and queues further ones: each owner's requests in their order,
+ * the owners round robin, so that no owner waits for all requests of another. As with FairShares, an owner gets no more
+ * once it would have more in progress than remains free for all others: an owner that has nothing in progress rarely
+ * waits.
  */
 
 import { AppError } from "./errors.ts";
@@ -24,8 +25,8 @@ export interface TurnLimits {
 /** The turn of one request: it may be left while the request waits for something else, and taken again. */
 export interface Turn {
   /**
-   * Resolves when the request may go on; at once where it has its turn. It waits `waitMs` at most, and never longer than the
-   * limit of all. Throws overloaded, cancelled.
+   * Resolves when the request may continue; at once where it has its turn. It waits `waitMs` at most, and never longer
+   * than the limit of all. Throws overloaded, cancelled.
    */
   take(waitMs?: number): Promise<void>;
   /** Gives the turn to others. */
@@ -143,7 +144,7 @@ export class FairTurns {
   #grant(): void {
     for (let isGiven = true; isGiven; ) {
       isGiven = false;
-      // A copy: who gets a turn goes to the end.
+      // A copy: an owner that gets a turn goes to the end.
       for (const [owner, resumes] of Array.from(this.#waiting)) {
         if (this.#taken >= this.#limits.turns) return;
         const [resume] = resumes;

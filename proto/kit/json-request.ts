@@ -28,7 +28,7 @@ export interface JsonRequest {
 
 export interface JsonAnswer {
   readonly status: number;
-  /** Null where the answer is no JSON. */
+  /** Null where the answer isn't JSON. */
   readonly body: unknown;
 }
 

@@ -12,8 +12,8 @@ import { isMarkedAsUntransferable } from "node:worker_threads";
 /** Smaller ones are left to the collector, which frees them with its young generation. */
 const LARGE_BYTES = 32 * 1024;
 /**
- * What a thread keeps at most, in bytes and in buffers: two request bodies of 5 MB, which two clients send by turns, what each
- * was copied from while it grew, and their answers.
+ * What a thread keeps at most, in bytes and in buffers: two request bodies of 5 MB, which two clients send alternately,
+ * what each was copied from while it grew, and their answers.
  */
 const MOST_KEPT_BYTES = 16 * 1024 * 1024;
 const MOST_KEPT = 16;

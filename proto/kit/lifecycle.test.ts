@@ -8,7 +8,7 @@ import { BackgroundTask, type Component, Lifecycle, withDeadline } from "./lifec
 /** Longer than any test takes on a busy machine. */
 const LONG_MS = 30_000;
 
-/** Notes its starts and stops in `events`. */
+/** Records its starts and stops in `events`. */
 function part(
   name: string,
   events: string[],

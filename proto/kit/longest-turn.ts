@@ -76,8 +76,8 @@ export function exportLongestTurn(metrics: Metrics, thread: "hub" | "host"): voi
 }
 
 /**
- * Samples the delay by a timer of the thread. Unlike the samples of Node's histogram, which begins anew when it is read, none of
- * the time between two samples is left out.
+ * Samples the delay by a timer of the thread. Unlike the samples of Node's histogram, which starts over when it is
+ * read, none of the time between two samples is left out.
  */
 export class TimerSampler implements DelaySampler {
   #timer: NodeJS.Timeout | undefined;

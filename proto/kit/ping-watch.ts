@@ -1,6 +1,7 @@
 /**
- * Judges by its answers whether a NATS server is lost. A ping waits behind the messages that were sent before it, and its answer
- * behind those that were asked for: on a slow link it comes later than a lost server is to be noticed, while other answers arrive.
+ * Judges by its answers whether a NATS server is lost. A ping waits behind the messages that were sent before it, and
+ * its answer behind those that were asked for: on a slow link it may come later than a lost server must be noticed,
+ * while other answers arrive.
  */
 
 /** Pings in a row without any answer since the one before, after which a server is lost. */
@@ -30,8 +31,8 @@ export class PingWatch {
   }
 
   /**
-   * Notes an answer to a message of this client, such as an acknowledgement or a message that it pulled. Other messages prove
-   * nothing: they may arrive while nothing gets to the server any more.
+   * Records an answer to a message of this client, such as an acknowledgement or a message that it pulled. Other
+   * messages prove nothing: they may arrive while nothing gets to the server any more.
    */
   answered(): void {
     this.#isAnswered = true;

@@ -7,10 +7,10 @@
 const STEERING = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 /** Those that JSON.stringify doesn't escape. */
 const UNESCAPED = /[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-/** The same, and controls of C0, in a text that is JSON; a pair of backslashes is no escape. */
+/** The same, and controls of C0, in a text that is JSON; a pair of backslashes isn't an escape. */
 const IN_JSON = /\\\\|\\u00[01][0-9a-f]|[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** Returns `text` in one line, with a blank in the place of each character that steers. */
+/** Returns `text` in one line, with a blank in place of each character that steers. */
 export function printable(text: string): string {
   return text.replace(STEERING, " ");
 }

@@ -56,8 +56,8 @@ export function bufferBytes(): number {
 
 /**
  * Exports the memory of the calling thread by part as `tailrace_<thread>_memory_bytes`. `others`: further parts, bytes.
- * "heap" is what objects take, "heap_free" what the engine keeps for more, "external" what lies outside without buffers,
- * "kept_buffers" the memory of large messages that the next ones use.
+ * "heap" is what objects take, "heap_free" what the engine keeps for more, "external" the memory outside of it except
+ * buffers, "kept_buffers" the memory of large messages that the next ones use.
  */
 export function exportMemory(
   metrics: Metrics,

@@ -27,7 +27,7 @@ export class StandardOutput {
 
   /**
    * Resolves once all output is written, with the exit status: `status`, or 1 if output was lost, which is reported on
-   * standard error. A reader that closed its end of a pipe, as `head` does, has what it wants: that is no failure.
+   * standard error. A reader that closed its end of a pipe, as `head` does, has what it wants: that isn't a failure.
    */
   async finish(status: number): Promise<number> {
     await flushed(process.stdout);

@@ -27,7 +27,7 @@ export interface StateBucket {
   update(key: string, value: Uint8Array, revision: number): Promise<number>;
   /** Stores without a condition; returns the revision. */
   put(key: string, value: Uint8Array): Promise<number>;
-  /** Deletes; with `revision` only where it is still the newest. Throws journal_conflict. A missing key is no error. */
+  /** Deletes; with `revision` only where it is still the newest. Throws journal_conflict. A missing key isn't an error. */
   delete(key: string, revision?: number): Promise<void>;
   /** Returns all keys that start with `prefix`. */
   keys(prefix?: string): Promise<string[]>;

@@ -68,7 +68,7 @@ export class StoredTexts implements Component {
     if (id === "" || Buffer.byteLength(id) > MAX_ID || /[*,\s]/.test(id))
       throw new AppError(
         "request_invalid",
-        `[${id}] is no id of a ${noun}: 1 to ${MAX_ID} bytes without blanks, * and ,`,
+        `[${id}] isn't an id of a ${noun}: 1 to ${MAX_ID} bytes without blanks, * and ,`,
       );
     if (text.length > maxChars)
       throw new AppError("request_too_large", `a ${noun}'s definition has at most ${maxChars} characters`);

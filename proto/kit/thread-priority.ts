@@ -1,6 +1,6 @@
 /**
- * The priority of threads. A thread that works in bulk gives way to the main thread, which answers requests: else it gets the
- * CPU only after the time slices of all others.
+ * The priority of threads. A thread that does bulk work gets a lower priority than the main thread, which answers
+ * requests: otherwise the main thread would get the CPU only after the time slices of all others.
  */
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -19,16 +19,16 @@ const MAX_NICE = 19;
 const V8_THREAD = "V8Worker";
 
 /**
- * Lowers the priority of the calling thread, for good; a second call lowers it further. Linux has a nice value for each
- * thread. Elsewhere it is the process's and stays as it is. Linux compares the values of threads in one session or control
- * group only, so what other services get doesn't change.
+ * Lowers the priority of the calling thread permanently; a second call lowers it further. Linux has a nice value for
+ * each thread. Elsewhere it is the process's and stays as it is. Linux compares the values of threads in one session or
+ * control group only, so what other services get doesn't change.
  */
 export function lowerThreadPriority(): void {
   if (process.platform !== "linux") return;
   try {
     lower(0);
   } catch {
-    // A sandbox may forbid it; the thread then works as before. `lowerV8ThreadPriority` tells of it once for all threads.
+    // A sandbox may forbid it; the thread then works as before. `lowerV8ThreadPriority` logs it once for all threads.
   }
 }
 

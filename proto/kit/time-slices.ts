@@ -3,7 +3,7 @@
 /** Time that one request may keep the thread at a time, ms. */
 const SLICE_MS = 3;
 
-/** Requests whose slice is over, in the order in which they go on. */
+/** Requests whose slice is over, in the order in which they continue. */
 const paused: (() => void)[] = [];
 
 export class TimeSlices {
@@ -15,8 +15,8 @@ export class TimeSlices {
   }
 
   /**
-   * Lets others have the thread. One request goes on in each turn of the event loop: if all did, a small request would wait for
-   * a slice of each of them again and again.
+   * Lets others have the thread. One request continues in each turn of the event loop: if all did, a small request
+   * would wait for a slice of each of them again and again.
    */
   async pause(): Promise<void> {
     await new Promise<void>((resume) => {

@@ -29,7 +29,7 @@ export class TrustedProxies {
 
   /**
    * Returns the address of the client behind a connection from `peer`. Each proxy adds to the header's end whom it was reached
-   * from: the last one that is no proxy is the client, whatever stands before it.
+   * from: the last one that isn't a proxy is the client, whatever stands before it.
    */
   clientOf(peer: string, forwardedFor: string | readonly string[] | undefined): string {
     if (forwardedFor === undefined || !this.has(peer)) return peer;
@@ -45,7 +45,7 @@ export class TrustedProxies {
   }
 }
 
-/** Returns an entry of `network.trusted_proxies`. Throws settings_invalid for what is no address or network. */
+/** Returns an entry of `network.trusted_proxies`. Throws settings_invalid for what isn't an address or network. */
 export function checkedProxy(proxy: string): string {
   const [address = "", bits, extra] = proxy.split("/");
   const family = isIP(address);
@@ -53,6 +53,6 @@ export function checkedProxy(proxy: string): string {
   if (family !== 0 && isWhole && extra === undefined) return proxy;
   throw new AppError(
     "settings_invalid",
-    `network.trusted_proxies: "${proxy}" is no address or network; write 192.0.2.7 or 192.0.2.0/24`,
+    `network.trusted_proxies: "${proxy}" isn't an address or network; write 192.0.2.7 or 192.0.2.0/24`,
   );
 }

@@ -47,7 +47,7 @@ export function parseDuration(text: string | number, bareUnitMs = 1_000): number
   if (trimmed === "" || rest.trim() !== "") {
     throw new AppError(
       "settings_invalid",
-      `"${text}" is no duration; write for example 200ms, 5s, 10m or 24h`,
+      `"${text}" isn't a duration; write for example 200ms, 5s, 10m or 24h`,
     );
   }
   return total;
@@ -60,7 +60,7 @@ export function parseSize(text: string | number): number {
   const unit = match?.[2]?.toLowerCase() || "b";
   const factor = SIZE_BYTES[unit] ?? SIZE_BYTES[`${unit}b`];
   if (match?.[1] === undefined || factor === undefined) {
-    throw new AppError("settings_invalid", `"${text}" is no size; write for example 512kb, 10mb or 2gb`);
+    throw new AppError("settings_invalid", `"${text}" isn't a size; write for example 512kb, 10mb or 2gb`);
   }
   return Math.round(Number(match[1]) * factor);
 }

@@ -224,7 +224,7 @@ async function putLines(url: string, lines: number): Promise<void> {
   await ask("POST", `${url}/${INDEX}/_refresh`);
 }
 
-/** The line of a number, the same in each run but for its time. */
+/** The line of a number, the same in each run except for its time. */
 function lineOf(number: number, lines: number, endMs: number): string {
   const source = {
     "@timestamp": new Date(endMs - Math.floor(((lines - number) / lines) * SPAN_MS)).toISOString(),

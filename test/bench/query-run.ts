@@ -154,7 +154,7 @@ async function ask(shard: Shard, { body, answer }: Case, remembering: boolean): 
   }
 }
 
-/** Notes how long others have to wait for the thread. */
+/** Records how long others have to wait for the thread. */
 class LongestHold {
   longestMs = 0;
 

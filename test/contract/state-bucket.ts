@@ -27,7 +27,7 @@ export function stateBucketContract(name: string, open: () => Promise<OpenedBuck
     });
     after(() => opened.close());
 
-    test("a key that was never stored is null, and deleting it is no error", async () => {
+    test("a key that was never stored is null, and deleting it isn't an error", async () => {
       assert.equal(await bucket.get("never"), null);
       await bucket.delete("never");
       assert.equal(await bucket.get("never"), null);

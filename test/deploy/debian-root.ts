@@ -1,6 +1,6 @@
 /**
- * A Debian machine of its own but for the kernel: a root made by mmdebstrap, with namespaces for network and mounts, in
- * which packages are installed and units' commands run as systemd would run them.
+ * A Debian machine of its own except for the kernel: a root made by mmdebstrap, with namespaces for network and mounts,
+ * in which packages are installed and units' commands run as systemd would run them.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";

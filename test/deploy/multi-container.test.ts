@@ -99,7 +99,7 @@ test("the descriptor has the values of the specification", () => {
 
 const PLANTED = [
   ["another version", '"AWSEBDockerrunVersion": 2', '"AWSEBDockerrunVersion": 1'],
-  ["a memory that is no number", '"memory": 128', '"memory": "128"'],
+  ["a memory that isn't a number", '"memory": 128', '"memory": "128"'],
   ["an unknown field", '"essential"', '"esential"'],
   ["a missing volume", '"sourceVolume": "logs"', '"sourceVolume": "log"'],
   ["an image without tag", "tailrace-agent:latest", "tailrace-agent"],

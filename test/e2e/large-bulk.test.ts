@@ -63,7 +63,7 @@ const CASES: readonly Case[] = [
     status: (n) => (isThird(n) ? 400 : 201),
   },
   {
-    name: "lines that are no document",
+    name: "lines that aren't a document",
     document: (n) => (isThird(n) ? `[${n}]` : `{"n":${n},"p":"${PADDING}"}`),
     status: (n) => (isThird(n) ? 400 : 201),
   },
@@ -176,7 +176,7 @@ test("a large body that is packed is answered as it is unpacked", async () => {
   assert.equal(await countOf("packed"), DOCUMENTS);
 });
 
-test("of a large body with a line that is no action nothing is written", async () => {
+test("of a large body with a line that isn't an action nothing is written", async () => {
   const body = bodyOf({ name: "" }, "broken", 0, DOCUMENTS);
   for (const end of ['{"index":{}}\n', "no action\n{}\n", '{"index":{}}\n{"a":1}']) {
     const { status } = await send("broken/_doc/_bulk", Buffer.concat([body, Buffer.from(end)]));

@@ -108,7 +108,7 @@ test("input rabbitmq reports a fault and continues once it is fixed", { skip: no
   await world.until(1);
   assert.deepEqual(world.messages, ["here"]);
   await channel.deleteQueue("third");
-  await world.untilFailing(/gives nothing more of the queue third/);
+  await world.untilFailing(/cancelled the consumer of the queue third/);
 });
 
 test("input kafka receives what output kafka publishes with any compression, and an oversized message is refused", {

@@ -18,7 +18,7 @@ import { Workspace } from "#test/harness/workspace.ts";
 /** Files of an agent, so that each hub processes some of them. */
 const FILES = 9;
 const TAKE_OVER_MS = 60_000;
-/** After the loss of a server writing goes on within 15 s; the test's machine may be slower. */
+/** After the loss of a server writing continues within 15 s; the test's machine may be slower. */
 const RESUMED_MS = 60_000;
 /** A hub that doesn't answer for so long is asked again. */
 const ATTEMPT_MS = 5_000;

@@ -44,7 +44,7 @@ export class AgentWorld {
     for (const { current } of this.#writers) this.#files.add(current);
   }
 
-  /** Notes a line that arrived. */
+  /** Records a line that arrived. */
   arrived(text: string): void {
     const mark = readMark(text);
     if (mark === undefined) {

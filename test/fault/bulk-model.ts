@@ -142,7 +142,7 @@ export class BulkModel {
     return `${head}\n${JSON.stringify(kind === "count" ? script : { n, text })}\n`;
   }
 
-  /** Notes what became of an operation; returns true if it was acknowledged. */
+  /** Records what became of an operation; returns true if it was acknowledged. */
   #settle({ kind, id, n }: Operation, status: number): boolean {
     const isDone = (status >= 200 && status < 300) || (kind === "delete" && status === 404);
     if (!isDone) this.refusals.set(status, (this.refusals.get(status) ?? 0) + 1);

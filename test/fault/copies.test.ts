@@ -1,5 +1,5 @@
 /**
- * Files that hold the same text under related names: a copy repeats nothing, and what is no copy is read whole. Each row
+ * Files that hold the same text under related names: a copy repeats nothing, and what isn't a copy is read whole. Each row
  * has an agent of its own; the last line of its last file shows that everything before it in that file has arrived.
  */
 

@@ -197,7 +197,7 @@ class Faults {
   }
 }
 
-/** Connections whose requests are no HTTP, one after the other; returns how many. */
+/** Connections whose requests aren't HTTP, one after the other; returns how many. */
 async function brokenConversations(seed: number, end: number, faults: Faults): Promise<number> {
   let count = 0;
   for (; Date.now() < end; count++) {

@@ -48,7 +48,7 @@ test("why a nats-server can't be built is said in one line, also where that isn'
   assert.equal(callCount(calls), 2);
 });
 
-/** A Go that goes on for longer than a test, but for its second call. */
+/** A Go that continues for longer than a test, except for its second call. */
 const ENDLESS = '[ -e "$0.pid" ] && exit 1; echo $$ >"$0.pid"; exec sleep 30';
 
 /** Begins a build, and returns its script's process and the id of Go's once that runs. */

@@ -1,4 +1,4 @@
-/** A sender that goes on while its hub is killed and started again, and what of its lines has to be found then. */
+/** A sender that continues while its hub is killed and started again, and what of its lines has to be found then. */
 
 import assert from "node:assert/strict";
 import { ARRIVAL_MS, byNumber, type IntakeHub, lines } from "./foreign-senders.ts";

@@ -79,7 +79,7 @@ export class MemoryRaw implements RawSource {
     return position;
   }
 
-  /** Appends bytes that are no LogBatch. */
+  /** Appends bytes that aren't a LogBatch. */
   appendBytes(data: Uint8Array, partition = 7): void {
     const position = { incarnation: 1, sequence: this.entries.length + 1 };
     this.entries.push({ position, partition, sender: AGENT_ID, data });

@@ -14,7 +14,7 @@ const HIDDEN = "kingdom";
 const EXPRESSIONS = ["*", "gate", "open-1,gate", "*,-open-1"];
 /** Requests under way. */
 const LANES = 6;
-/** Routes that end what the test goes on with. */
+/** Routes that end what the test continues with. */
 const ENDS = /_close|_shutdown|_stop|_cancel|\/api\/auth|\/api\/live/;
 
 const LOOKUP = { terms: { word: { index: "kingdom-1", type: "_doc", id: "kept", path: "word" } } };

@@ -103,7 +103,7 @@ export class SecuredHub {
     return { status: answer.status, headers: answer.headers, text: await answer.text() };
   }
 
-  /** Opens a TLS connection to the search interface, for bytes that are no request of a library. */
+  /** Opens a TLS connection to the search interface, for bytes that aren't a request of a library. */
   async connection(): Promise<TLSSocket> {
     const { port } = new URL(this.hub.searchUrl);
     const socket = connect({ host: HOST, port: Number(port) });

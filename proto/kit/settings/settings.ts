@@ -15,7 +15,7 @@ import { offsetOf, type PlaceOf, readYamlWords } from "./yaml.ts";
 /** Most faults of a file in one error. */
 const MOST_FAULTS = 20;
 
-/** A value with the place it was written at, for messages. */
+/** A value with the position it was written at, for messages. */
 interface Entry {
   readonly value: unknown;
   /** "hub.yml:3:1" or "-E http.port". */
@@ -129,7 +129,7 @@ export function checkValue(schema: TSchema, value: unknown, key: string, placeOf
   return checked.value;
 }
 
-/** Settings whose values never appear in messages, not even wrong ones: they may be right but for a quote. */
+/** Settings whose values never appear in messages, not even wrong ones: they may be right except for a quote. */
 const SECRET = /(token|secret|password|passphrase|seed|key|smtp\.url)$/;
 
 /** Returns the converted value, or its fault. */
@@ -156,7 +156,7 @@ function readValue(
   }
 }
 
-/** Environment variables are texts: of a list an empty one is no entry, and one in JSON's brackets is the list itself. */
+/** Environment variables are texts: of a list an empty one isn't an entry, and one in JSON's brackets is the list itself. */
 function listOf(schema: TSchema, value: unknown): unknown {
   if (typeof value !== "string" || (schema as { type?: unknown }).type !== "array") return value;
   if (value === "") return [];

@@ -9,7 +9,10 @@ import { isObject } from "#proto/kit/json.ts";
 
 const WORDS: Readonly<Record<string, boolean>> = { yes: true, on: true, no: false, off: false };
 
-/** Returns the place of the part of a value that names and numbers lead to; of the nearest around it where it isn't there. */
+/**
+ * Returns the position of the part of a value that names and numbers lead to; of the nearest around it where it isn't
+ * there.
+ */
 export type PlaceOf = (path: readonly string[]) => string;
 
 /**

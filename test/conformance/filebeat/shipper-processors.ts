@@ -78,7 +78,7 @@ function isTrue(condition: Json, event: Event): boolean {
   });
 }
 
-/** What stands behind `not`: {a: {b: c}} of the path a.b. */
+/** What is behind `not`: {a: {b: c}} of the path a.b. */
 function nested(path: readonly string[], given: unknown): Json {
   if (path.length === 0) return given as Json;
   const [kind = "", ...field] = path;

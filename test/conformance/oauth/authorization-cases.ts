@@ -73,11 +73,11 @@ export const authorizationCases: readonly AuthorizationCase[] = [
   },
   {
     id: "A09b",
-    name: "offline_access is no scope here",
+    name: "offline_access isn't a scope here",
     change: { scope: "offline_access" },
     expect: ["invalid_scope"],
   },
-  { id: "A09c", name: "openid is no scope here", change: { scope: "openid" }, expect: ["invalid_scope"] },
+  { id: "A09c", name: "openid isn't a scope here", change: { scope: "openid" }, expect: ["invalid_scope"] },
   { id: "A12", name: "two client_id: a page, no redirect", change: {}, twice: "client_id", expect: "page" },
   {
     id: "A12b",

@@ -52,7 +52,7 @@ suite("tokens at the API", () => {
     assert.equal(await world.apiStatus(access), 403);
   });
 
-  test("B05 a refresh token is no access token", async () => {
+  test("B05 a refresh token isn't an access token", async () => {
     const { refresh } = await world.tokens(client);
     assert.equal(await world.apiStatus(refresh), 401);
   });

@@ -9,9 +9,9 @@ const CALLS = ["get", "create", "put", "update", "delete", "keys"] as const;
 const QUIET_TURNS = 100;
 
 /**
- * Holds the calls of `bucket` until nothing else goes on, lets all of them through at once, and so on until `run` has
- * ended. Returns how often it did so, and the kinds of the records that were waited for each time, sorted. Throws what `run`
- * throws.
+ * Holds the calls of `bucket` until nothing else happens, lets all of them through at once, and so on until `run` has
+ * ended. Returns how often it did so, and the kinds of the records that were waited for each time, sorted. Throws what
+ * `run` throws.
  */
 export async function countWaits(bucket: StateBucket, run: () => Promise<unknown>): Promise<string[][]> {
   const waits: string[][] = [];

@@ -12,7 +12,7 @@ interface Step {
 
 const DOCUMENTS = 12;
 
-/** What became of a document. */
+/** The result of a document. */
 type Outcome = Fields | "failed" | "dropped";
 
 export async function playRound(

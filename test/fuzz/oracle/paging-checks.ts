@@ -112,7 +112,7 @@ export async function terminated(subject: Subject, index: SearchedIndex): Promis
   if (hits.total < least || hits.total > matches.length)
     return faultText(`expected a total of ${least}..${matches.length}, was ${hits.total}`, body);
   return faultText(
-    early === undefined || typeof early === "boolean" ? undefined : "terminated_early is no boolean",
+    early === undefined || typeof early === "boolean" ? undefined : "terminated_early isn't a boolean",
     body,
   );
 }

@@ -105,7 +105,7 @@ function medianDeviation(scope: Scope): Aggregation {
 /** Significant decimal digits that an HDR histogram keeps of each value. */
 const DIGITS = 3;
 
-/** Percentiles of an HDR histogram: the value at the rank, but for its last digits. It takes no negative numbers. */
+/** Percentiles of an HDR histogram: the value at the rank, except for its last digits. It takes no negative numbers. */
 function highRange(scope: Scope): Aggregation {
   const field = scope.subject.dice.pick(["m", "u"]);
   const percents = [1, 25, 50, 99];

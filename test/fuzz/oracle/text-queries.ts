@@ -32,7 +32,7 @@ function match(subject: Subject, field: string): Question {
   const words = someWords(subject, 4);
   const isAnd = dice.chance(0.4);
   const least = !isAnd && dice.chance(0.3) ? randomLeast(dice, words.length) : undefined;
-  // One word is no query of several clauses, so that the option has no effect.
+  // One word isn't a query of several clauses, so that the option has no effect.
   const asked =
     least === undefined || words.length === 1 ? 1 : Math.max(1, leastClauses(words.length, least));
   const needed = isAnd ? words.length : asked;

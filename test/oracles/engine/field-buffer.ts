@@ -67,7 +67,7 @@ export class FieldBuffer implements BufferedField, TermSink {
       if (bytes.length === 0 || bytes.length > MAX_TEXT_TERM_BYTES) continue;
       const hash = hashTerm(bytes, 0, bytes.length, this.#seed);
       this.#pool.add(this.number, bytes, 0, bytes.length, hash, doc, start + token.position);
-      // Tokens at one place count once, as with discount_overlaps.
+      // Tokens at one position count once, as with discount_overlaps.
       if (token.position !== last) count++;
       last = token.position;
     }

@@ -31,7 +31,7 @@ export function packLz4(bytes: Uint8Array): Uint8Array {
   let misses = 1 << SKIP_SHIFT;
   while (place < startLimit) {
     const slot = slotOf(bytes, place);
-    // The lower half of a place says enough: what it doesn't lie behind is a block further to the front.
+    // The lower half of an address is enough: what it doesn't follow is a block further to the front.
     const distance = (place - table[slot]!) & MAX_DISTANCE;
     table[slot] = place;
     let candidate = place - distance;

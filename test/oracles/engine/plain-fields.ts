@@ -1,4 +1,4 @@
-/** The fields of a segment buffer in TypeScript: the twin of the kernel's, and what stands in where there is no kernel. */
+/** The fields of a segment buffer in TypeScript: the twin of the kernel's, and what is in where there is no kernel. */
 
 import { randomInt } from "node:crypto";
 import { type BufferedFields, MAX_FIELDS } from "#hub/engine/buffer/buffered-fields.ts";

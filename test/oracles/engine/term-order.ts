@@ -7,7 +7,7 @@ export interface TermTexts {
   readonly lengths: Uint16Array;
 }
 
-/** Places of terms that a key has room for beside four bytes: both fit 53 bits. */
+/** Places of terms that a key has space for beside four bytes: both fit 53 bits. */
 const KEY_PLACES = 2 ** 21;
 
 /** Sorts `ids` by the first four bytes as one number, then each run of equal ones byte by byte. */

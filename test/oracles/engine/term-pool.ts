@@ -60,8 +60,8 @@ export class TermPool {
   }
 
   /**
-   * Notes an occurrence of `bytes[0..length)` in `doc` (not below earlier ones) and returns the term's id. `hash` must
-   * belong to field and bytes; `position` < 0: only the document counts, once.
+   * Records an occurrence of `bytes[0..length)` in `doc` (not below earlier ones) and returns the term's id. `hash`
+   * must belong to field and bytes; `position` < 0: only the document counts, once.
    */
   add(
     field: number,

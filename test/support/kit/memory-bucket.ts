@@ -64,7 +64,7 @@ export class MemoryBucket implements StateBucket {
     }
   }
 
-  /** Loses everything, as a server that lost its disk and was made anew: revisions begin at 1 again. */
+  /** Loses everything, as a server that lost its disk and was recreated: revisions begin at 1 again. */
   lose(): void {
     for (const { key, revision } of this.#entries.values()) this.#notify({ key, value: null, revision });
     this.#entries.clear();

@@ -95,8 +95,8 @@ const DIGESTS = /"(?:percentiles|percentile_ranks|median_absolute_deviation|boxp
 const DIGEST_TOLERANCE = 0.02;
 
 /**
- * Asserts that `search` ends on one, two and three hosts as `expected` did in this thread: byte for byte, but for the
- * last digits of t-digests.
+ * Asserts that `search` ends on one, two and three hosts as `expected` did in this thread: byte for byte, except for
+ * the last digits of t-digests.
  */
 export async function assertSameOverHosts(
   shards: readonly TestShard[],
@@ -129,7 +129,7 @@ export function asRead(value: unknown): unknown {
   return value === undefined ? undefined : parseJson(writeJson(value));
 }
 
-/** Returns whether two values are equal but for numbers that differ by no more than the tolerance. */
+/** Returns whether two values are equal except for numbers that differ by no more than the tolerance. */
 function isNear(found: unknown, wanted: unknown): boolean {
   if (typeof found === "number" && typeof wanted === "number") {
     const scale = Math.max(Math.abs(found), Math.abs(wanted));

@@ -127,7 +127,7 @@ export class IndexFixture {
     folders.delete(this.#folder);
   }
 
-  /** Notes an operation; those of a shard that follow one another are one message of the log. */
+  /** Records an operation; those of a shard that follow one another are one message of the log. */
   #put(shard: Shard, operation: tailrace.IDocOperation): void {
     const operations = this.#waiting.get(shard) ?? [];
     this.#waiting.set(shard, operations);

@@ -60,7 +60,7 @@ export function drawHistogram(options: PlotOptions): uPlot {
     width: widthPx,
     height: heightPx,
     ms: 1,
-    // At the right half of a time, which may stand below the very end.
+    // At the right half of a time, which may be below the very end.
     padding: [8, 18, 0, 4],
     legend: { show: false },
     cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
@@ -105,7 +105,7 @@ function axes(colour: (property: string) => string, isUtc: boolean, isLog: boole
   ];
 }
 
-/** Returns 0 and the powers of ten up to a number; of many each second one, so that their names have room. */
+/** Returns 0 and the powers of ten up to a number; of many each second one, so that their names fit. */
 function powersUpTo(max: number): number[] {
   const powers = Array.from(
     { length: Math.floor(Math.log10(Math.max(1, max))) + 1 },

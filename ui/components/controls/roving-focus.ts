@@ -32,7 +32,7 @@ class RovingFocus {
   readonly #rows: string;
   /** The element that Tab reaches. */
   #stop: HTMLElement | undefined;
-  /** Where it stood, for what comes in its place. */
+  /** Its position, for its replacement. */
   #at = 0;
 
   constructor(list: HTMLElement, rows: string) {

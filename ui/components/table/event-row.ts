@@ -98,7 +98,7 @@ export class EventRow {
     this.#more.hidden = !isCut;
   }
 
-  /** Puts the row at a place below the first one. */
+  /** Puts the row at a position below the first one. */
   place(topPx: number): void {
     if (topPx === this.#topPx) return;
     this.#topPx = topPx;

@@ -68,7 +68,7 @@ function faultsOf({ state, notice }: Alert): string[] {
   return [state.fault, undelivered, notice === "" ? "" : unknownWriter].filter((text) => text !== "");
 }
 
-/** Returns the name of who saved an alert, with its kind unless it is an account. */
+/** Returns the name of the user who saved an alert, with its kind unless it is an account. */
 export function writerText({ kind, name }: NonNullable<Alert["writer"]>): string {
   if (kind === "api_key") return msg(str`API key ${name}`);
   return kind === "user" ? name : msg(str`${name}, through an application`);

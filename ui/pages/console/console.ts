@@ -34,7 +34,7 @@ import "#ui/components/editor/code-editor.ts";
 import "#ui/components/controls/confirm-dialog.ts";
 
 const COPIED_MS = 1_500;
-/** After the last key: half a body is no mistake while it is typed. */
+/** After the last key: half a body isn't a mistake while it is typed. */
 const CHECK_AFTER_MS = 600;
 const TABLE_KEY = "console.table";
 

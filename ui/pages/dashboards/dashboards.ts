@@ -25,7 +25,7 @@ import {
 import { formatAgo } from "#ui/services/text/format.ts";
 import "./dashboard-view.ts";
 
-/** Larger files are no dashboards. */
+/** Larger files aren't dashboards. */
 const MAX_FILE_BYTES = 1_000_000;
 /** What is listed here; formats of fields are edited in Discover. */
 type ListedType = Exclude<SavedType, "data-view">;

@@ -1,4 +1,4 @@
-/** Discover's data: one search at a time, rows and histogram apart so that the rows don't wait for it. */
+/** Discover's data: one search at a time, rows and histogram separately, so that the rows don't wait for it. */
 
 import { nextFrame } from "#ui/components/controls/next-frame.ts";
 import type { TopValues } from "#ui/components/table/field-list.ts";

@@ -113,7 +113,7 @@ export class LiveModel {
     this.#listener.onChange();
   }
 
-  /** Notes whether the user follows the newest line or stays at a position. */
+  /** Records whether the user follows the newest line or stays at a position. */
   follow(isFollowing: boolean): void {
     this.isFollowing = isFollowing;
     if (isFollowing) {

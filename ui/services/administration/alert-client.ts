@@ -73,7 +73,9 @@ export async function saveAlert(rule: AlertRule, known?: Pick<Alert, "id" | "rev
   return (await callHub("PUT", `/api/alerts/${known.id}?revision=${known.revision}`, rule)) as Alert;
 }
 
-/** Turns a rule on or off, or mutes it, unless it was changed meanwhile. It keeps the rights of who saved it. */
+/**
+ * Turns a rule on or off, or mutes it, unless it was changed meanwhile. It keeps the rights of the user who saved it.
+ */
 export async function switchAlert(
   part: Partial<Pick<AlertRule, "enabled" | "muted_until">>,
   { id, revision }: Pick<Alert, "id" | "revision">,

@@ -209,7 +209,7 @@ function nodeOf(name: string, field: Json, prefix: string, isSubField: boolean):
   };
 }
 
-/** Returns the nodes whose path holds `search`, with those they lie in. */
+/** Returns the nodes whose path holds `search`, with the nodes that contain them. */
 export function filterTree(nodes: readonly FieldNode[], search: string): FieldNode[] {
   const wanted = search.trim().toLowerCase();
   if (wanted === "") return [...nodes];

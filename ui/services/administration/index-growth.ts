@@ -29,7 +29,7 @@ export interface IndexGrowth {
   readonly bytesPerDay: number | undefined;
 }
 
-/** Returns the growth by day, from the oldest index's day on. Indices that aren't made by time are no growth of a day. */
+/** Returns the growth by day, from the oldest index's day on. Indices that aren't made by time aren't a growth of a day. */
 export function indexGrowth(rows: readonly IndexRow[], nowMs: number): IndexGrowth {
   const today = Math.floor(nowMs / DAY_MS);
   const timed = rows.filter(({ name, createdMs }) => createdMs > 0 && familyOf(name) !== undefined);

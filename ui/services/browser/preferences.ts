@@ -37,7 +37,7 @@ export function isUtcPreferred(): boolean {
   return readPreference("zone") === "utc";
 }
 
-/** Returns false where single letters are no shortcuts (WCAG 2.1.4). */
+/** Returns false where single letters aren't shortcuts (WCAG 2.1.4). */
 export function hasLetterKeys(): boolean {
   return readPreference("keys") !== "off";
 }

@@ -1,12 +1,12 @@
 /** Redirects to the sign-in if the session ends while a page is open, and back to the same address afterwards. */
 
-/** Several answers may have the status, and a sign-in that ends in 401 again must not repeat for ever. */
+/** Several answers may have the status, and a sign-in that ends in 401 again must not repeat indefinitely. */
 const AT_MOST_EVERY_MS = 10_000;
 const LEFT_AT = "tailrace.signed-out-at";
 
 let hasEdits = false;
 
-/** Notes whether something was typed on the current page: it must not be lost to a sign-in. */
+/** Records whether something was typed on the current page: it must not be lost to a sign-in. */
 export function watchEdits(): void {
   addEventListener("input", () => void (hasEdits = true), { capture: true, passive: true });
   addEventListener("hashchange", () => void (hasEdits = false));

@@ -46,7 +46,7 @@ test("a column is numeric where all its values are numbers, or texts of digits",
   assert.deepEqual([...table(rows)!.numeric], [0, 3]);
 });
 
-test("what holds no rows is no table, and a long one is cut", () => {
+test("what holds no rows isn't a table, and a long one is cut", () => {
   for (const value of [1, "x", null, [], {}, { acknowledged: true }, { hits: { hits: [] } }])
     assert.equal(table(value), undefined);
   assert.equal(answerTable("green open"), undefined);

@@ -60,7 +60,7 @@ function completePath(
   return ranked(wordOfList(word), caret - wordOfList(word).length, caret, [...found.values()]);
 }
 
-/** Behind a comma a list of indices continues. */
+/** After a comma a list of indices continues. */
 function wordOfList(word: string): string {
   return word.slice(word.lastIndexOf(",") + 1);
 }

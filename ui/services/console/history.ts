@@ -13,7 +13,7 @@ export interface PastRequest {
 
 const KEY = "console.history";
 const MAX_ENTRIES = 200;
-/** A request with a larger body isn't kept: a browser stores some MB in all. */
+/** A request with a larger body isn't kept: a browser stores some MB in total. */
 const MAX_TEXT = 20_000;
 
 /** Returns the history; what can't be read is none. */

@@ -11,7 +11,7 @@ export type Width = (typeof WIDTHS)[number];
 export const HEIGHTS = ["low", "middle", "high"] as const;
 export type Height = (typeof HEIGHTS)[number];
 
-/** A place on the grid; panels follow each other line by line. */
+/** A position on the grid; panels follow each other line by line. */
 export interface Panel {
   /** Of the saved visualisation or search; of a text any that no other panel has. */
   readonly id: string;

@@ -6,12 +6,12 @@ import { HEIGHTS, type Height, type Panel, WIDTHS } from "./dashboard.ts";
 const HEIGHTS_PX: Readonly<Record<Height, number>> = { low: 170, middle: 300, high: 440 };
 const COLUMNS = 12;
 
-/** Returns the panels with one moved by a place; at the ends it stays. */
+/** Returns the panels with one moved by one position; at the ends it stays. */
 export function movePanel(panels: readonly Panel[], at: number, step: 1 | -1): readonly Panel[] {
   return placePanel(panels, at, at + step);
 }
 
-/** Returns the panels with one put at another's place, those between moved up; beyond the ends it stays. */
+/** Returns the panels with one put at another's position, those between moved up; beyond the ends it stays. */
 export function placePanel(panels: readonly Panel[], from: number, to: number): readonly Panel[] {
   const panel = panels[from];
   if (panel === undefined || to < 0 || to >= panels.length) return panels;

@@ -7,7 +7,7 @@ import { type ExportFormat, exportLines } from "./export.ts";
 
 const RANGE = { fromMs: 0, toMs: 10 };
 
-/** Answers two pages of two lines and notes what was asked. */
+/** Answers two pages of two lines and records what was asked. */
 function paged(asked: string[]): SearchClient {
   const hit = (id: number) => ({ _index: "i", _id: String(id), _source: { message: `line ${id}`, n: id } });
   const pages = [[hit(1), hit(2)], [hit(3)]];

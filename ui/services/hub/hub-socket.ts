@@ -7,7 +7,7 @@ import { type ClientMessage, FINAL_CLOSES, type HubMessage, LIVE_PATH, LIVE_PROT
 
 /**
  * `silent`: open, but nothing arrives; `http`: no socket was ever opened, for example because of a proxy; `ended`: the
- * hub closed it for good.
+ * hub closed it permanently.
  */
 export type SocketState = "idle" | "connecting" | "open" | "silent" | "waiting" | "http" | "ended";
 

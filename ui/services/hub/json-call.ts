@@ -80,7 +80,7 @@ export async function callJson(fetcher: Fetcher, call: JsonCall, hints: Hints): 
     });
   }
   const text = await response.text();
-  // An answer to a request that was sent before the page was loaded can't be aborted on its way.
+  // An answer to a request that was sent before the page was loaded can't be aborted in flight.
   signal?.throwIfAborted();
   if (!response.ok) {
     leaveIfSignedOut(response.status);
@@ -115,7 +115,7 @@ function errorOf(status: number, text: string, hints: Hints): HubError {
   const root = deepestCause(cause.root_cause?.[0] ?? cause);
   const type = root.type ?? `status_${status}`;
   const reason = cause.message ?? root.reason ?? message ?? msg(str`The hub answered with status ${status}.`);
-  // The hub's own remedy, behind a semicolon, is more exact than one for all errors of a status.
+  // The hub's own remedy, after a semicolon, is more exact than one for all errors of a status.
   const general = reason.includes("; ") ? "" : hints.statuses[status];
   const hint = hints.types?.[type] ?? general ?? "";
   return new HubError(status, type, reason, hint, { details: asFacts(cause) });

@@ -16,7 +16,10 @@ export class MissedCalls {
   /** Whether a call has worked since the last miss. */
   #hasAnswered = false;
 
-  /** Notes that a call failed. Returns how long to wait before the hub is asked, ms; more each time while calls keep failing. */
+  /**
+   * Records that a call failed. Returns how long to wait before the hub is asked, ms; more each time while calls keep
+   * failing.
+   */
   miss(nowMs: number): number {
     if (this.#isCalm(nowMs)) this.#misses = 0;
     this.#hasAnswered = false;
@@ -25,12 +28,12 @@ export class MissedCalls {
     return (longestMs * (1 + Math.random())) / 2;
   }
 
-  /** Notes that the hub is ready, so that pages repeat their calls. */
+  /** Records that the hub is ready, so that pages repeat their calls. */
   back(nowMs: number): void {
     this.#backMs = nowMs;
   }
 
-  /** Notes that a call has worked. Other calls may still fail: the waits grow on if the next one does soon. */
+  /** Records that a call has worked. Other calls may still fail: the waits grow on if the next one does soon. */
   answered(): void {
     this.#hasAnswered = true;
   }

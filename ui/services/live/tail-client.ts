@@ -62,7 +62,7 @@ export class TailClient {
   #cursor: Cursor | undefined;
   readonly #credit = new UsedCredit();
   #failures = 0;
-  /** Another one for each tail: lines of the tail before it may still be on their way. */
+  /** Another one for each tail: lines of the tail before it may still be in flight. */
   #sub = 0;
   #isPaused = false;
   #retryAfterMs = 0;

@@ -57,7 +57,7 @@ function readFormat(value: unknown): FieldFormat[] {
   return isTemplate(template) ? [{ kind: known, template }] : [];
 }
 
-/** True for an address with a place for the value. */
+/** True for an address with a placeholder for the value. */
 export function isTemplate(text: unknown): text is string {
   return typeof text === "string" && text.length <= 1_000 && LINK.test(text) && text.includes("{value}");
 }

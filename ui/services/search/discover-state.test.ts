@@ -85,7 +85,7 @@ test("filters become a part of a live query", () => {
 
 const filtersOf = (text: string) => text.split(" ").flatMap(readFilter);
 
-test("filters that are joined by or are one group, of which those that are off are no part", () => {
+test("filters that are joined by or are one group, of which those that are off aren't part", () => {
   const groupsOf = (text: string): string =>
     filterGroups(filtersOf(text))
       .map((group) => group.map(({ field }) => field).join("|"))

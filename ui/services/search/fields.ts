@@ -74,7 +74,7 @@ export function countValues(rows: readonly (readonly string[])[], limit: number)
 /** Lines that are looked into: the first ones, which the reader sees. */
 const LOOKED_INTO = 100;
 
-/** Returns the names of the fields that the first lines have; of what lies within objects, those of the objects too. */
+/** Returns the names of the fields that the first lines have; of what is within objects, those of the objects too. */
 export function namesIn(
   rows: readonly { readonly fields: ReadonlyMap<string, unknown> }[],
 ): ReadonlySet<string> {

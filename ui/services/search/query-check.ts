@@ -128,7 +128,7 @@ function readToken(query: string, from: number): Token | QueryFault {
     if (query[at - 1] === ":" && query[at] === "(") break;
   }
   const text = query.slice(from, at);
-  // A value may stand behind a blank.
+  // A value may follow a blank.
   if (/^[^"\\:]+:$/.test(text) && /^\s*(?:\)|$)/.test(query.slice(at)))
     return {
       message: msg(str`The value of ${text.slice(0, -1)} is missing.`),

@@ -44,7 +44,7 @@ export function wordAt(query: string, caret: number): QueryWord {
   return { from: caret - value.length, to: caret + rest, field: word.slice(signs, colon), begun };
 }
 
-/** Returns what a word that is no value may become: fields by name, and operators after another word. */
+/** Returns what a word that isn't a value may become: fields by name, and operators after another word. */
 export function suggestNames(query: string, word: QueryWord, fields: FieldCatalogue): Suggestion[] {
   const begun = word.begun.toLowerCase();
   const found = [...fields.values()]
@@ -81,7 +81,7 @@ function rank({ name }: Field, begun: string): number {
 
 const NAME = "queries";
 const MAX_QUERIES = 15;
-/** A longer one is found again by other ways. */
+/** A longer one is found in other ways. */
 const MAX_LENGTH = 1_000;
 
 /** Returns them, the newest first. */

@@ -80,7 +80,7 @@ export class SearchClient {
   }
 
   /**
-   * Searches an index expression; no index at all is no error but an empty answer. `onPart` gets the answer so far, where
+   * Searches an index expression; no index at all isn't an error but an empty answer. `onPart` gets the answer so far, where
    * the hub sends it. Throws HubError.
    */
   search(

@@ -151,7 +151,7 @@ export function encodeIndex(index: string): string {
     .replaceAll("%2A", "*");
 }
 
-/** Returns the path of a search; no index at all is no error but an empty answer. */
+/** Returns the path of a search; no index at all isn't an error but an empty answer. */
 export function searchPath(index: string): string {
   return `/${encodeIndex(index)}/_search?ignore_unavailable=true&allow_no_indices=true`;
 }

@@ -58,7 +58,7 @@ export class RowHeights {
     return sum;
   }
 
-  /** Returns the row at a place; the last one for places after it. */
+  /** Returns the row at an offset; the last one for offsets after it. */
   rowAt(placePx: number): number {
     let row = 0;
     let left = placePx;
@@ -101,7 +101,7 @@ export function visibleRows(
   return { first: Math.min(first, end), end };
 }
 
-/** Returns the scroll place that shows a row with as little movement as can be. */
+/** Returns the scroll offset that shows a row with as little movement as can be. */
 export function scrollToRow(row: number, scrollTop: number, viewHeight: number, rowHeight: number): number {
   return scrollToPlace({ topPx: row * rowHeight, heightPx: rowHeight }, scrollTop, viewHeight);
 }

@@ -4,7 +4,7 @@ import { formatBytes, formatCount } from "./format.ts";
 
 export interface FormattedValue {
   readonly text: string;
-  /** Where it leads; undefined if it is no address. */
+  /** Where it leads; undefined if it isn't an address. */
   readonly href: string | undefined;
 }
 

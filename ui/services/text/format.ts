@@ -155,7 +155,7 @@ export function shortenName(name: string, length: number): string {
   return shorten(short, length);
 }
 
-/** Returns a text of at most `length` characters, its middle left out: both ends of an address tell something. */
+/** Returns a text of at most `length` characters, its middle left out: both ends of an address are informative. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
   const head = Math.ceil((length - 1) * 0.6);

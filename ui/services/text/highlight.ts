@@ -22,7 +22,7 @@ export function highlightWords(query: string): string[] {
   return [...words].slice(0, MAX_WORDS);
 }
 
-/** Tells whether words differ: the same ones in another list are no reason to write every row again. */
+/** Returns whether words differ: the same ones in another list aren't a reason to write every row again. */
 export function hasOtherWords(words: readonly string[], before: readonly string[] | undefined): boolean {
   return words.length !== before?.length || words.some((word, at) => word !== before[at]);
 }

@@ -28,7 +28,7 @@ export function readLook(parameters: URLSearchParams): ChartLook {
   };
 }
 
-/** Returns the limits of a text such as `10, 50`; what is no number is left out. */
+/** Returns the limits of a text such as `10, 50`; what isn't a number is left out. */
 export function readLimits(text: string): readonly number[] {
   return text
     .split(/[,\s]+/)

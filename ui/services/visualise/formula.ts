@@ -42,14 +42,14 @@ export interface Formula {
   readonly measures: readonly Measure[];
 }
 
-/** A place in a formula that can't be read. */
+/** A position in a formula that can't be read. */
 export interface FormulaFault {
   readonly fault: string;
   /** Of the first character that doesn't fit, from 1. */
   readonly column: number;
 }
 
-/** Longer ones, or ones of more measures, are no formula that a person reads. */
+/** Longer ones, or ones of more measures, aren't a formula that a person reads. */
 const MAX_LENGTH = 500;
 const MAX_MEASURES = 8;
 const MAX_STEPS = 1_000;
@@ -175,7 +175,7 @@ class Parser {
     return { kind: "series", name, of, steps };
   }
 
-  /** Its length stands behind what it moves, and is read first. */
+  /** Its length follows what it moves, and is read first. */
   #offset(): Term {
     const start = this.#at;
     const before = this.#offsetMs;

@@ -27,7 +27,7 @@ export interface Surroundings {
   readonly timeZone: string;
   /** A further query that must match: a dashboard's. */
   readonly filter: string;
-  /** The range lies this long before the one that is shown, ms; steps of time must begin as long before theirs. */
+  /** The range is this long before the one that is shown, ms; steps of time must begin as long before theirs. */
   readonly offsetMs?: number;
 }
 

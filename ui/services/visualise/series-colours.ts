@@ -12,7 +12,7 @@ const LEVEL_COLOURS = [9, 2, 8, 5, 7, 3] as const;
 /** Colours of HTTP statuses, by their first digit less one: 2xx calm, 4xx as a warning, 5xx as an error. */
 const STATUS_COLOURS = [9, 0, 8, 5, 7] as const;
 const STATUS = /^[1-5]\d\d$/;
-/** What is no value of the field: grey. */
+/** What isn't a value of the field: grey. */
 export const MISSING_COLOUR = SERIES_COLOURS + 1;
 export const OTHERS_COLOUR = SERIES_COLOURS + 2;
 
@@ -23,7 +23,7 @@ export interface Coloured {
 }
 
 /**
- * Returns a colour for each series, from 0; MISSING_COLOUR and OTHERS_COLOUR for those that are no values. Names that would
+ * Returns a colour for each series, from 0; MISSING_COLOUR and OTHERS_COLOUR for those that aren't values. Names that would
  * share a colour take free ones, in the order of the names.
  */
 export function seriesColours(series: readonly Coloured[]): number[] {

@@ -272,7 +272,7 @@ export function readQueries(text: string): readonly string[] {
   return [...new Set(lines.filter((line) => line !== ""))].slice(0, MAX_QUERIES);
 }
 
-/** Returns the bounds of a text such as `100, 500`, ascending; what is no number is left out. */
+/** Returns the bounds of a text such as `100, 500`, ascending; what isn't a number is left out. */
 export function readBounds(text: string): readonly number[] {
   const parts = text.split(/[,\s]+/).filter((part) => part !== "");
   const bounds = [...new Set(parts.map(Number).filter(Number.isFinite))];

@@ -109,7 +109,7 @@ export function date(dice: Dice): PlainFilter {
       const value = event.get(field);
       if (!isUsable) throw new Unspecified("short names of other languages");
       if (value === undefined || value === null) return;
-      if (typeof value !== "string") throw new Unspecified("values that are no texts");
+      if (typeof value !== "string") throw new Unspecified("values that aren't texts");
       if (!texts.has(value)) {
         if (/[0-9]/.test(value)) throw new Unspecified("a text of another filter");
         event.tag("_dateparsefailure");

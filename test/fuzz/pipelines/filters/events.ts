@@ -1,7 +1,7 @@
 /**
  * Filters that concern whole events: split, clone, drop, prune, de_dot.
  *
- * Not expected: texts without parts, which split loses; patterns for values that are no texts; objects within lists, of which
+ * Not expected: texts without parts, which split loses; patterns for values that aren't texts; objects within lists, of which
  * de_dot leaves the names.
  */
 
@@ -147,7 +147,7 @@ function pruneValue(
 ): void {
   if (value === undefined || value === null || value === false) return;
   const items = Array.isArray(value) ? value : [value];
-  if (!items.every((each) => typeof each === "string")) throw new Unspecified("values that are no texts");
+  if (!items.every((each) => typeof each === "string")) throw new Unspecified("values that aren't texts");
   const left = items.filter((each) => !isUnwanted(each));
   if (left.length === items.length) return;
   if (left.length === 0) gone.add(name);

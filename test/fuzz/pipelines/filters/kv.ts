@@ -1,7 +1,7 @@
 /**
  * Filter kv: the scan of its source, with its expressions written for this language.
  *
- * Not expected: keys with brackets, of which the product keeps those that are no references under another name; duplicates of a
+ * Not expected: keys with brackets, of which the product keeps those that aren't references under another name; duplicates of a
  * part of the value before, which `include?` finds.
  */
 
@@ -175,7 +175,7 @@ class Scan {
     if (typeof value === "string") this.#parse(event, value, made);
     else if (Array.isArray(value))
       for (const each of value) {
-        if (typeof each !== "string") throw new Unspecified("items that are no texts");
+        if (typeof each !== "string") throw new Unspecified("items that aren't texts");
         this.#parse(event, each, made);
       }
     return made;

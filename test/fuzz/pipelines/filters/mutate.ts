@@ -192,7 +192,7 @@ function letters(dice: Dice, name: string, change: (text: string) => string): Ch
 
 /** Ruby's strip takes ASCII's whitespace and NUL. */
 function stripped(value: Value): Value {
-  if (typeof value !== "string") throw new Unspecified("strip of an item that is no text");
+  if (typeof value !== "string") throw new Unspecified("strip of an item that isn't text");
   return value.replaceAll(/^[\0\t\n\v\f\r ]+|[\0\t\n\v\f\r ]+$/g, "");
 }
 

@@ -1,7 +1,7 @@
 /**
  * Filters that change texts: truncate, urldecode, bytes, fingerprint.
  *
- * Not expected: escapes that are no UTF-8; the null that urldecode makes of a missing field; lists and hashes within lists, which
+ * Not expected: escapes that aren't UTF-8; the null that urldecode makes of a missing field; lists and hashes within lists, which
  * truncate leaves and the product doesn't.
  */
 

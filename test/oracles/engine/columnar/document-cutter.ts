@@ -44,7 +44,7 @@ const STOPS = Uint8Array.from({ length: 256 }, (_, byte) =>
 
 /** Documents of one shape. */
 export interface Shape {
-  /** What stands before each value and after the last one, one after another. */
+  /** What is before each value and after the last one, one after another. */
   readonly text: Uint8Array;
   /** Where each piece ends in it. */
   readonly ends: Int32Array;
@@ -192,7 +192,7 @@ export class DocumentCutter {
   }
 }
 
-/** Index of the quote that ends a text; -1 without one, or where a control character stands before. */
+/** Index of the quote that ends a text; -1 without one, or where a control character is before. */
 function endOfText(bytes: Uint8Array, from: number, to: number): number {
   for (let at = from; at < to; at++) {
     if (STOPS[bytes[at]!] === 0) continue;

@@ -15,7 +15,7 @@ const FEWEST_ROWS = 4;
 /** Templates that are looked for in a block, and parts of one, at most. */
 const MAX_TEMPLATES = 1000;
 const MAX_PARTS = 250;
-/** Values of fewer bytes are no references: they stand in a text by chance. */
+/** Values of fewer bytes aren't references: they occur in a text by chance. */
 const FEWEST_BYTES = 2;
 /** Longest text that is cut. */
 const MAX_TEXT_BYTES = 4096;
@@ -177,7 +177,7 @@ export class TemplateSplitter {
     }
   }
 
-  /** The column with the longest value that stands at `at` and ends with a word. */
+  /** The column with the longest value that is at `at` and ends with a word. */
   #referenceAt(bytes: Uint8Array, at: number, to: number, row: number): ReferredColumn | null {
     let best = 0;
     let found: ReferredColumn | null = null;

@@ -3,7 +3,7 @@
 import type { IntList } from "#hub/engine/bytes/byte-buffer.ts";
 import { endOfPart, isSamePart, type Part, type TextTemplate } from "./text-template.ts";
 
-/** Parts that may stand in one place; further ones aren't in the tree. */
+/** Parts that may occur at one position; further ones aren't in the tree. */
 const MAX_ALTERNATIVES = 16;
 /** Parts that have alternatives and that a text is compared with. */
 const MAX_STEPS = 128;

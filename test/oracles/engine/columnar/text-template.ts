@@ -107,7 +107,7 @@ export function isSamePart(one: Part, other: Part, bytes: Uint8Array): boolean {
   return one.kind === other.kind;
 }
 
-/** End of what stands at `at` and equals bytes[start..stop); -1 where it differs or goes beyond `to`. */
+/** End of what is at `at` and equals bytes[start..stop); -1 where it differs or goes beyond `to`. */
 function endOfSame(bytes: Uint8Array, at: number, to: number, start: number, stop: number): number {
   const end = at + stop - start;
   if (end > to) return -1;

@@ -23,7 +23,7 @@ export function readTime(bytes: Uint8Array, from: number): number {
   return daysBefore(year, month, day) * DAY_MS + ((hour * 60 + minute) * 60 + second) * 1000 + ms;
 }
 
-/** The number that stands in `count` digits; NaN where one of them is none. */
+/** The number that is written in `count` digits; NaN where one of them is none. */
 function digits(bytes: Uint8Array, from: number, count: number): number {
   let value = 0;
   for (let at = from; at < from + count; at++) {
