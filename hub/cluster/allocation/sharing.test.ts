@@ -4,7 +4,7 @@ import { DUTIES_KEY, Duties } from "#hub/cluster/membership/duties.ts";
 import { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
 import { MEMBER_LEASE_MS, type MemberProgress } from "#hub/cluster/membership/member-record.ts";
 import { Membership } from "#hub/cluster/membership/membership.ts";
-import { STILLNESS } from "#hub/journal/buckets/lease.ts";
+import { EXPIRY_FACTOR } from "#hub/journal/buckets/lease.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -16,8 +16,8 @@ import { PartitionAllocator } from "./partition-allocator.ts";
 import { PartitionOwner } from "./partition-owner.ts";
 
 const ALL = 256;
-/** A hub is found dead after STILLNESS durations, within a poll. */
-const FOUND_DEAD_MS = STILLNESS * MEMBER_LEASE_MS + 2_000;
+/** A hub is found dead after EXPIRY_FACTOR durations, within a poll. */
+const FOUND_DEAD_MS = EXPIRY_FACTOR * MEMBER_LEASE_MS + 2_000;
 /** From the moment on that a hub is silent in one direction until others process its partitions. Lines need a second more. */
 const TAKEN_OVER_MS = 13_000;
 const PROGRESS: MemberProgress = { httpAddress: "", doc: null, raw: null, needsAllPartitions: false };

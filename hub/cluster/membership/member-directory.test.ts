@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { STILLNESS } from "#hub/journal/buckets/lease.ts";
+import { EXPIRY_FACTOR } from "#hub/journal/buckets/lease.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import type { StateChange } from "#proto/kit/state-bucket.ts";
@@ -54,7 +54,7 @@ test("listeners learn within half a second that a member has stopped", async (t)
   });
   const stoppedMs = clock.monotonic();
   while (stillMs === 0 && clock.monotonic() - stoppedMs < 20_000) await clock.advance(50);
-  const limitMs = MEMBER_LEASE_MS * STILLNESS;
+  const limitMs = MEMBER_LEASE_MS * EXPIRY_FACTOR;
   assert.ok(
     stillMs - stoppedMs >= limitMs && stillMs - stoppedMs < limitMs + 500,
     `${stillMs - stoppedMs} ms`,

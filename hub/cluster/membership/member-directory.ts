@@ -8,7 +8,7 @@
  * it.
  */
 
-import { STILLNESS } from "#hub/journal/buckets/lease.ts";
+import { EXPIRY_FACTOR } from "#hub/journal/buckets/lease.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -22,7 +22,7 @@ const POLL_MS = 1_000;
 const LATE_POLL_MS = 250;
 /**
  * A longer pause between two polls means that this process or the store paused: stillness is then measured from the start.
- * Shorter than STILLNESS leases minus two renewals, so that an undetected pause removes no member.
+ * Shorter than EXPIRY_FACTOR leases minus two renewals, so that an undetected pause removes no member.
  */
 const POLL_GAP_MS = 4_000;
 
@@ -125,9 +125,9 @@ export class MemberDirectory implements Component {
     this.#malformed.clear();
   }
 
-  /** True if the leader confirmed that the member hasn't renewed its record for STILLNESS lease durations. */
+  /** True if the leader confirmed that the member hasn't renewed its record for EXPIRY_FACTOR lease durations. */
   isStill({ record, sinceMs, confirmedMs }: ObservedMember): boolean {
-    return record.state === "live" && confirmedMs - sinceMs >= record.durationMs * STILLNESS;
+    return record.state === "live" && confirmedMs - sinceMs >= record.durationMs * EXPIRY_FACTOR;
   }
 
   /** Returns for how long a member hasn't renewed its record, ms; 0 as long as it isn't late. */

@@ -16,7 +16,7 @@ export const LEASE_MS = 15_000;
  * A contender waits for this many durations without a renewal; the holder stops by itself after one. The speeds of clocks
  * may differ by the rest, an eighth; real ones differ by less than a thousandth.
  */
-export const STILLNESS = 1.125;
+export const EXPIRY_FACTOR = 1.125;
 
 /** Renewals per duration, so that three may fail. */
 export const RENEWALS = 4;
@@ -78,7 +78,7 @@ export async function acquireLease(options: LeaseOptions, signal: AbortSignal): 
         seenSince = clock.monotonic();
       }
       const isFree = claim === undefined || claim.owner === "" || options.isDead?.(claim.owner) === true;
-      const waitMs = isFree ? 0 : claim.durationMs * STILLNESS;
+      const waitMs = isFree ? 0 : claim.durationMs * EXPIRY_FACTOR;
       if (clock.monotonic() - seenSince >= waitMs) {
         const held = await quietly(options, () => Holder.take(options, entry, claim));
         if (held !== undefined) return held;
