@@ -28,8 +28,9 @@ export interface Entry {
   /** Number of the last scan that found it. */
   scan: number;
   /**
-   * Set for a file that isn't read, with its time of change; the file is examined again when that time changes. `isOld`: it is too
-   * old by the clock, which may be set back. `againMs`: when it is examined again all the same, on the monotonic clock.
+   * Set for a file that isn't read, with its time of change; the file is examined again when that time changes.
+   * `isOld`: it is too old by the clock, which may be set back. `againMs`: when it is examined again anyway, on the
+   * monotonic clock.
    */
   passedOver: { readonly mtimeMs: number; readonly isOld?: boolean; readonly againMs?: number } | null;
   /** Since when scans don't find it, on the monotonic clock. */

@@ -75,7 +75,7 @@ export class Checkpoints {
     try {
       if (this.#problem === "") await database?.put(...mark);
     } catch (error) {
-      this.#options.log.debug({ error }, "the end of the registry can't be marked"); // the next start reads on all the same
+      this.#options.log.debug({ error }, "the end of the registry can't be marked"); // the next start reads on anyway
     } finally {
       await database?.close();
     }

@@ -48,7 +48,7 @@ export interface ConfigOptions {
   /** "key=value" of the command line, in order. */
   readonly overrides: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** False: a file that others may write is used all the same. */
+  /** False: a file that others may write is used anyway. */
   readonly strictPermissions: boolean;
 }
 

@@ -11,7 +11,7 @@ import { join } from "node:path";
 
 const PORT = Number(process.env["PORT"] ?? 3001);
 const FOLDER = process.env["LOG_DIR"] ?? "logs";
-/** Who doesn't send a request within this time is cut off. */
+/** A client that doesn't send a request within this time is disconnected. */
 const REQUEST_TIMEOUT_MS = 5_000;
 /** Longest part of a request that goes into a line. */
 const TEXT_MAX = 2_048;

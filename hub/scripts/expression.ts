@@ -244,7 +244,7 @@ function isOfNumbers(operator: string): boolean {
   return ARITHMETIC.has(operator) || BITWISE.has(operator);
 }
 
-/** Kinds that are numbers wherever they stand. */
+/** Kinds that are numbers wherever they occur. */
 const NUMBERS: ReadonlySet<string> = new Set([
   "constant",
   "variable",

@@ -46,7 +46,7 @@ export function searchCompatibility(): CompatibilityRow[] {
     refusal(
       "field of ranges",
       "several ranges in one document",
-      "their bounds are kept apart; map a nested object with a range in each",
+      "their bounds are stored separately; map a nested object with a range in each",
     ),
     ...Object.entries(REFUSED_TYPES).map(([name, note]) => refusal("field type", name, note)),
     ...Array.from(REFUSED_QUERIES, ([name, note]) => refusal("query", name, note)),

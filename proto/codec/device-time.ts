@@ -13,7 +13,7 @@ export interface DeviceTime {
   readonly timeMs: number;
   /** Offset after it and its zone. */
   readonly end: number;
-  /** The name of the device that stands before the time. */
+  /** The name of the device before the time. */
   readonly host: Span | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface StatusServerOptions {
   readonly metrics: Metrics;
 }
 
-/** Who doesn't send its request within this time is cut off. */
+/** A client that doesn't send its request within this time is disconnected. */
 const REQUEST_TIMEOUT_MS = 5_000;
 const CONNECTIONS_MAX = 64;
 

@@ -28,8 +28,8 @@ export class TrustedProxies {
   }
 
   /**
-   * Returns the address of the client behind a connection from `peer`. Each proxy adds to the header's end whom it was reached
-   * from: the last one that isn't a proxy is the client, whatever stands before it.
+   * Returns the address of the client behind a connection from `peer`. Each proxy adds to the header's end whom it was
+   * reached from: the last one that isn't a proxy is the client, whatever is before it.
    */
   clientOf(peer: string, forwardedFor: string | readonly string[] | undefined): string {
     if (forwardedFor === undefined || !this.has(peer)) return peer;

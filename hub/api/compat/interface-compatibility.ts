@@ -36,7 +36,7 @@ const CLUSTER_SETTINGS: readonly (readonly [prefix: string, why: string])[] = [
     "copies are spread evenly; the hub's setting cluster.copies says whether a hub has all",
   ],
   ["cluster.service.", "cluster state changes need no master"],
-  ["discovery.", "nodes meet through their journal"],
+  ["discovery.", "nodes find each other through the journal"],
   ["indices.", "caches and recoveries are sized from the memory of the node"],
   ["ingest.", "pipelines are limited by their own settings"],
   ["logger.", "the hub's own setting log.level decides what is logged"],
@@ -48,7 +48,7 @@ const CLUSTER_SETTINGS: readonly (readonly [prefix: string, why: string])[] = [
   ["task_resource_tracking.", "the resource usage of tasks isn't tracked"],
   ["snapshot.", "use tailrace-hub snapshot"],
   ["thread_pool.", "the hub's own setting hub.threads decides"],
-  ["transport.", "nodes meet through their journal"],
+  ["transport.", "nodes find each other through the journal"],
   ["xpack.", "features of the other product aren't offered"],
 ];
 
@@ -99,7 +99,7 @@ const PARAMETERS: readonly IgnoredParameter[] = [
     why: "checked; see allow_partial_search_results",
   },
   { name: "ccs_minimize_roundtrips", why: "there are no remote clusters" },
-  { name: "operation_threading", why: "it chose the server's threads, which are others here" },
+  { name: "operation_threading", why: "it chose the server's threading, which is different here" },
   { name: "accept_enterprise", why: "there are no licences" },
   { name: "update_all_types", why: "an index has one type" },
   { name: "cause", why: "it was text for the server's log" },

@@ -23,7 +23,7 @@ interface Rights {
 }
 
 interface Leaving {
-  /** Accounts that were announced. Some may administer all the same: their change failed, or they were promoted again. */
+  /** Accounts that were announced. Some may administer anyway: their change failed, or they were promoted again. */
   readonly ids: readonly string[];
 }
 

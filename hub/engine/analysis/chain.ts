@@ -91,7 +91,7 @@ function inText(text: string, offsets: Int32Array): (token: Token) => Token {
 
 /** UTF-16 units of a piece of text, some milliseconds of work. */
 const PIECE_LENGTH = 16_384;
-/** Where a text may be cut whatever stands around it: a mark that follows a space belongs to the space. */
+/** Where a text may be cut whatever is around it: a mark that follows a space belongs to the space. */
 const CUT = /[\t\n\r ](?=[0-9A-Za-z])/g;
 
 function pieceEnd(text: string, from: number): number {

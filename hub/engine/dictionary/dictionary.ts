@@ -60,7 +60,7 @@ export class Dictionary implements TermDictionary {
   }
 
   range(from?: string | Uint8Array, to?: string | Uint8Array, options: RangeOptions = {}): TermIterator {
-    // Who walks all terms, as merges do, doesn't come back.
+    // A caller that walks all terms, as merges do, doesn't return to a block.
     const walk = this.#walk(from !== undefined || to !== undefined);
     walk.bound(to === undefined ? null : toBytes(to), options.toInclusive ?? false);
     if (from !== undefined) this.#position(walk, toBytes(from), options.fromExclusive ?? false);

@@ -114,7 +114,7 @@ export class TermWalk implements TermIterator {
     return { docFreq: this.docFreq, postings: this.#postingsOf(), positions: this.#positionsOf() };
   }
 
-  /** Bytes of the current term's positions; 0 if they stand in the dictionary. */
+  /** Bytes of the current term's positions; 0 if they are in the dictionary. */
   get positionsBytes(): number {
     return this.#positionsBytes;
   }

@@ -10,8 +10,8 @@ import { close, fsync, openSync } from "node:fs";
 let isRunning = false;
 
 /**
- * Begins to make what is written of the file at `path` durable; false, having done nothing, while another one is being made
- * durable. The caller must sync it all the same: that waits for what is left, and throws what failed.
+ * Begins to make what is written of the file at `path` durable; false, having done nothing, while another one is being
+ * made durable. The caller must sync it anyway: that waits for what is left, and throws what failed.
  */
 export function beginSync(path: string): boolean {
   if (isRunning) return false;

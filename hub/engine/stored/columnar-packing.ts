@@ -22,7 +22,7 @@ const MAX_BYTES = 256 * 1024 * 1024;
 const CHECKED_DOCS = 64;
 /** Smallest buffer that zlib takes. */
 const MIN_CHUNK_BYTES = 64;
-/** Growing buffers stand in front of the table of kinds. */
+/** Growing buffers precede the table of kinds. */
 const BUFFER_STEP = at.COLUMNAR_ENDS - at.COLUMNAR_INPUT;
 
 /** Whether a packed block is columnar. */

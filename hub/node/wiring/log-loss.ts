@@ -1,6 +1,6 @@
 /**
  * Losses of DOC: the stream was recreated or set back, so that documents are gone that pipelines count as written. They
- * are made again from RAW and from what agents send again; shards drop those that they have.
+ * are reproduced from RAW and from what agents send again; shards drop those that they have.
  *
  * Each loss begins an incarnation of DOC. What counts documents as written (a cursor, a floor, a range of a file that waits
  * until the shards have committed it) carries the incarnation that DOC had when its session loaded the cursors. What it
@@ -11,7 +11,7 @@
  * | a cursor that is loaded carries DOC's newest incarnation | it counts | – |
  * | it carries an older one, and its documents have survived | it counts, and is stored with the newest incarnation before RAW is read | the hub ends before it is stored: the next load compares it again |
  * | it carries an older one, and documents were lost | it is reset: the partition is processed from the oldest message of RAW, and its files' ranges are forgotten. That is stored before RAW is read | outputs get once more what RAW still has; the hub ends before it is stored: as above |
- * | a hub has committed messages of the newer incarnation; what it had before isn't known | only what the stream still has counts as survived | more is made again than was lost |
+ * | a hub has committed messages of the newer incarnation; what it had before isn't known | only what the stream still has counts as survived | more is reproduced than was lost |
  * | a loss was found while the hub runs | the session ends and the next one loads its cursors. The cursors that the old one stores carry the older incarnation, wherever it writes documents meanwhile | a cursor names a document of the new incarnation, and covers lost ones: it is reset |
  * | a session of before the loss still runs, or the next one can't begin | RAW isn't purged; it is tried again | RAW fills, and senders must wait |
  * | a range of a file is about to be released, and its documents were lost | the agent keeps it until it was processed again | – |

@@ -25,7 +25,7 @@ export const RABBITMQ_OPTIONS = {
   password: text("password", "guest"),
   vhost: text("virtual host", "/"),
   ssl: optional(flag("uses TLS", false)),
-  ssl_version: withoutEffect("TLS 1.2 and newer are spoken"),
+  ssl_version: withoutEffect("TLS 1.2 and newer are supported"),
   ssl_certificate_path: optional(text("file of the own certificate with its key, PKCS12")),
   ssl_certificate_password: optional(text("password of that file")),
   ssl_certificate_authorities: list("files of the authorities whose certificates are trusted, PEM"),
@@ -34,7 +34,7 @@ export const RABBITMQ_OPTIONS = {
     "a lost connection is always opened again",
     Type.Boolean({ default: true }),
   ),
-  connect_retry_interval: withoutEffect("waits between attempts grow by themselves"),
+  connect_retry_interval: withoutEffect("waits between attempts grow automatically"),
   connection_timeout: optional(
     Type.Integer({ minimum: 1, description: "timeout for opening a connection, ms" }),
   ),

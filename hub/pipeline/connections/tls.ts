@@ -94,7 +94,7 @@ const COMMON = {
   ssl_key_passphrase: optional(text("passphrase of the key")),
   ssl_certificate_authorities: list("files of the authorities whose certificates are trusted, PEM"),
   ssl_supported_protocols: Type.Array(Type.Enum(["TLSv1.1", ...TLS_VERSIONS]), {
-    description: "versions that are spoken; TLSv1.1 isn't",
+    description: "supported versions; TLSv1.1 isn't supported",
     default: [...TLS_VERSIONS],
   }),
   ssl_cipher_suites: list("names of the cipher suites; empty: those of the runtime"),

@@ -22,9 +22,9 @@ interface Part {
 const PART = /%\{([+?&*]?)([^}]*?)(?:\/(\d+))?(->)?\}/g;
 
 /**
- * Compiles a dissection, or returns what is wrong with it. With `separator` it is one of ingest pipelines, whose keys of
- * `%{&b}` are written `%{*b}`. `separator` stands between what is appended to a field and
- * what it had; without it the delimiter in front of the appended part does.
+ * Compiles a dissection, or returns what is wrong with it. With `separator` it is one of ingest pipelines, whose keys
+ * of `%{&b}` are written `%{*b}`. `separator` is put between what is appended to a field and what it had; without it
+ * the delimiter in front of the appended part does.
  */
 export function parseDissection(text: string, separator?: string): Dissection | string {
   const matches = [...text.matchAll(PART)];

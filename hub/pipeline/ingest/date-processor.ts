@@ -111,8 +111,9 @@ function zoneNamed(name: string): TimeZone {
 }
 
 /**
- * Compiles a date format of ingest pipelines: one of the filter date, a named one, or a pattern in the letters of Joda-Time
- * or java.time, whose optional parts stand in brackets. Throws settings_invalid naming the letter it doesn't know.
+ * Compiles a date format of ingest pipelines: one of the filter date, a named one, or a pattern in the letters of
+ * Joda-Time or java.time, whose optional parts are in brackets. Throws settings_invalid naming the letter it doesn't
+ * know.
  */
 function ingestDateParser(format: string, locale: string): DateParser {
   if (format === "UNIX_MS" || format === "epoch_millis") {

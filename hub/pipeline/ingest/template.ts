@@ -7,7 +7,7 @@ import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 /** A text with `{{field}}` in it. */
 export type Template = (document: IngestDocument) => string;
 
-/** How a field's text is written where it stands in two braces; in three it stays as it is. */
+/** How a field's text is written in two braces; in three it stays as it is. */
 export type Escape = (text: string) => string;
 
 /** The escapes of the media types that a processor may name. */

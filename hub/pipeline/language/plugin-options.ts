@@ -194,7 +194,7 @@ export function expandVariables(text: string, range: Range, variables: Variables
   });
 }
 
-/** Returns a text with its variables replaced. Quotes around the value of one that stands alone fall away. */
+/** Returns a text with its variables replaced. Quotes around the value of one that stands alone are removed. */
 function withVariables(text: string, range: Range, variables: Variables, report: Report): string {
   const expanded = expandVariables(text, range, variables, report);
   return isVariable(text) ? unquoted(expanded) : expanded;

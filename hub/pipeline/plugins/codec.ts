@@ -65,7 +65,10 @@ export function defineCodec<O extends TObject>(definition: CodecDefinition<O>): 
   return definition;
 }
 
-/** Returns the events of a payload that stands by itself (a message of a queue): what the codec still holds at its end belongs to it. */
+/**
+ * Returns the events of a self-contained payload (a message of a queue): what the codec still holds at its end belongs
+ * to it.
+ */
 export function decodeWhole(codec: Codec, payload: Uint8Array, timeMs: number): Event[] {
   return [...codec.decode(payload, timeMs), ...(codec.flush?.() ?? [])];
 }

@@ -82,7 +82,7 @@ class StatementParser {
     return { returns, name, parameters, body: this.block(), offset };
   }
 
-  /** A block that stands by itself gives its statements; a declaration may be several. */
+  /** A block on its own gives its statements; a declaration may be several. */
   #statement(): Statement[] {
     return this.#tokens.nested(() => this.#oneStatement());
   }

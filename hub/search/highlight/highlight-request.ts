@@ -84,7 +84,7 @@ export const HIGHLIGHT_OPTIONS = {
   ),
   fragmenter: oneOf("whether fragments of plain may begin within phrases", ["simple", "span"], "span"),
   fragment_offset: withoutEffect(integer("fragments begin shortly before their first mark", undefined)),
-  matched_fields: withoutEffect(texts("marks of each field stand by themselves")),
+  matched_fields: withoutEffect(texts("each field is highlighted by its own matches")),
   phrase_limit: integer("matches that fvh looks at", 256),
   max_fragment_length: withoutEffect(integer("use fragment_size", undefined)),
 } as const;

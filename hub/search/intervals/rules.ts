@@ -98,7 +98,7 @@ export const FUZZY_RULE_OPTIONS = {
   term: required(text("word that may be misspelled", undefined)),
   fuzziness: text("edits: AUTO, 0, 1 or 2", "AUTO"),
   prefix_length: integer("leading characters without edits", 0),
-  transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
+  transpositions: withoutEffect(flag("two transposed letters are always one edit", true)),
   analyzer: ANALYZER,
   use_field: USE_FIELD,
 } as const;

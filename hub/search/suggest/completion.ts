@@ -50,7 +50,7 @@ export const COMPLETION_OPTIONS = {
 /** Options of [fuzzy] in a completion suggestion. */
 export const FUZZY_COMPLETION_OPTIONS = {
   fuzziness: text("edits: AUTO, 0, 1 or 2", "AUTO"),
-  transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
+  transpositions: withoutEffect(flag("two transposed letters are always one edit", true)),
   min_length: integer("length of a text from which on it is fuzzy", 3),
   prefix_length: integer("letters at the beginning that must be as given", 1),
   unicode_aware: withoutEffect(flag("letters are compared, not bytes", true)),

@@ -40,7 +40,7 @@ const OTHER_DEFAULTS: Readonly<Record<string, string>> = {
   "dns.hit_cache_size": "a lookup for each event would stall the thread",
   "dns.failed_cache_size": "a lookup for each event would stall the thread",
   "file.file_completed_action": "a file that was read isn't deleted unless somebody says so",
-  "file.sincedb_write_interval": "positions are stored at once",
+  "file.sincedb_write_interval": "positions are stored immediately",
   "http.additional_codecs": "lines of JSON are read too",
   "elasticsearch.ilm_pattern": "this output makes no first index",
   "tcp.ssl_supported_protocols": "an empty list means those of the runtime, which are these",

@@ -86,7 +86,7 @@ export function tokenizeAscii(
   return next;
 }
 
-/** True where punctuation of class `middle` stands between two letters or two digits. */
+/** True where punctuation of class `middle` is between two letters or two digits. */
 function isJoint(middle: number, before: number, bytes: Uint8Array, behind: number, to: number): boolean {
   if (middle < MID_LETTER || behind >= to || before === CONNECTOR) return false;
   if (CLASS[bytes[behind]!] !== before) return false;

@@ -135,7 +135,7 @@ function numberOf(base: f64, step: f64, decimal: bool, value: f64): f64 {
   return decimal ? value * step - base : (value - base) / step;
 }
 
-/** Smallest n with value(n) >= bound; beyond MAX_NUMBER where there is none. What is reckoned may be off by rounding. */
+/** Smallest n with value(n) >= bound; beyond MAX_NUMBER where there is none. The result may be off by rounding. */
 function lowestNumber(base: f64, step: f64, decimal: bool, bound: f64): f64 {
   let n = min(max(ceil(numberOf(base, step, decimal, bound)), 0), MAX_NUMBER + 1);
   while (n > 0 && valueOf(base, step, decimal, n - 1) >= bound) n--;
@@ -180,7 +180,7 @@ function spreadMask(mask: usize, presence: usize, workspace: usize): void {
     let bits = (load<u64>(workspace + ((index >>> 5) << 2)) >>> (index & 31)) & (((<u64>1) << count) - 1);
     index += count;
     let word: u32 = 0;
-    // Most often a few documents are meant, and whole words of them aren't.
+    // Mostly a few documents are requested, and whole words have none.
     while (bits !== 0) {
       const lowest = addresses & -addresses;
       if ((bits & 1) !== 0) word |= lowest;

@@ -43,7 +43,7 @@ export function crc32c(bytes: usize, count: u32, crc: u32): u32 {
   return ~c;
 }
 
-/** Effect of four bytes that stand `after` bytes before the end. */
+/** Effect of four bytes that are `after` bytes before the end. */
 function fold(table: usize, after: u32, word: u32): u32 {
   const tables = table + after * TABLE_BYTES;
   return (

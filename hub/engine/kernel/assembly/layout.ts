@@ -199,7 +199,7 @@ export const NODE_BYTES = 28;
 export const KIND_OBJECT = 1;
 /** An object whose unknown names are passed over. */
 export const KIND_CLOSED_OBJECT = 2;
-/** Whatever stands here is passed over. */
+/** Whatever is here is skipped. */
 export const KIND_SKIPPED = 3;
 export const KIND_LEAF = 4;
 /** A leaf whose values are left to the host, null and arrays included. */

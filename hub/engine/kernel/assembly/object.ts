@@ -78,7 +78,7 @@ export function readObject(node: usize, start: usize, depth: u32): usize {
   return 0;
 }
 
-/** Whether a name stands before a quote at `name`. */
+/** Whether a name ends before a quote at `name`. */
 function isNamed(entry: usize, name: usize): bool {
   const count = load<u32>(entry, NAME_LENGTH);
   return load<u8>(name + count) === 0x22 && equals(load<u32>(entry, NAME_AT), name, count);

@@ -9,7 +9,7 @@ export function readAt(address: usize): void {
   cursor = address;
 }
 
-/** Reads a varint below 2^35, of which 32 bits are kept; zeros stand after `stop`. */
+/** Reads a varint below 2^35, of which 32 bits are kept; zeros follow `stop`. */
 @inline
 export function readVarint(stop: usize): u32 {
   if (cursor < stop) {

@@ -31,7 +31,7 @@ export const avroCodec = defineCodec({
     ),
     framing: oneOf(
       ["auto", "plain", "registry"],
-      `what stands before records that are read: plain nothing, registry the number of a schema as serializers of a schema registry write it; auto either, where both fit the head is left out and the event has the tag ${AMBIGUITY_TAG}`,
+      `what precedes each record: plain: nothing; registry: the number of a schema, as serializers of a schema registry write it; auto: either; if both fit, the number is left out and the event has the tag ${AMBIGUITY_TAG}`,
       "auto",
     ),
     target: optional(text("target field for the record; default: its fields become the event's")),

@@ -29,11 +29,15 @@ export const collectdCodec = defineCodec({
     typesdb: list(
       "files with the names of values by type, as types.db of collectd; default: the usual types",
     ),
-    security_level: oneOf(LEVELS, "what packets must be; those that aren't are events with a tag", "None"),
+    security_level: oneOf(
+      LEVELS,
+      "protection that packets must have; others become events with a tag",
+      "None",
+    ),
     authfile: optional(text("file of users and passwords, a line each: user: password")),
     nan_handling: oneOf(
       ["change_value", "warn", "drop"],
-      "what becomes of a value that isn't a number: nan_value and nan_tag, or the event is dropped; warn is change_value",
+      "treatment of a value that isn't a number: nan_value and nan_tag, or the event is dropped; warn is change_value",
       "change_value",
     ),
     nan_value: number("what is written for a value that isn't a number", 0),

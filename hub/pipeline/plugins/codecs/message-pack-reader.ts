@@ -65,7 +65,7 @@ export class MessagePackReader implements CodecStream {
   }
 }
 
-/** Returns the events of a payload that stands by itself. */
+/** Returns the events of a self-contained payload. */
 export function decodeMessagePack(reading: MessagePackReading, payload: Uint8Array, timeMs: number): Event[] {
   const reader = new MessagePackReader(reading);
   return [...reader.decode(payload, timeMs), ...reader.end(timeMs)];

@@ -15,7 +15,11 @@ export const bytesFilter = defineFilter({
     source: text("field with the size", "message"),
     target: optional(text("field for the number of bytes; default: the source")),
     conversion_method: oneOf(["binary", "metric"], "binary: 1 kB is 1024 bytes; metric: 1000", "binary"),
-    decimal_separator: oneOf([".", ","], "decimal separator; others between digits are passed over", "."),
+    decimal_separator: oneOf(
+      [".", ","],
+      "decimal separator; other separators between digits are ignored",
+      ".",
+    ),
     tag_on_failure: list("tags of events whose field isn't a size", ["_bytesparsefailure"]),
   }),
   create({ source, target, conversion_method, decimal_separator, tag_on_failure }) {

@@ -16,16 +16,16 @@ const seconds = (description: string) => Type.Union([Type.Number(), Type.String(
 export const sleepFilter = defineFilter({
   name: "sleep",
   description:
-    "holds the thread for a time, at most 1 s at once, and half of the time where events need more",
+    "blocks the thread for a time, at most 1 s in a row, and at most half of the time if events need more",
   options: options({
     time: Type.Optional(
       seconds("time to wait, s, or a format that gives it; with replay: how many times faster"),
     ),
     every: Type.Union([Type.Integer({ minimum: 1 }), Type.String()], {
-      description: "number of events for each of which's last one the thread waits",
+      description: "the thread waits at every event whose number is a multiple of this",
       default: 1,
     }),
-    replay: flag("waits as long as the times of two events are apart", false),
+    replay: flag("waits for the difference between the times of two events", false),
   }),
   create({ time, every, replay }, { report }) {
     if (time === undefined && !replay)

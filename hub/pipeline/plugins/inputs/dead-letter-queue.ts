@@ -28,7 +28,10 @@ const OPTIONS = options({
     "continues after the last dead letter after a restart; false: starts from the beginning",
     true,
   ),
-  clean_consumed: withoutEffect("letters are removed by the log's limits", Type.Boolean({ default: false })),
+  clean_consumed: withoutEffect(
+    "dead letters are removed by the log's limits",
+    Type.Boolean({ default: false }),
+  ),
   start_timestamp: optional(text("skips dead letters from before this time, ISO 8601")),
 });
 

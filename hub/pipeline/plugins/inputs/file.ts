@@ -61,10 +61,10 @@ const OPTIONS = options({
   ),
   file_completed_log_path: withoutEffect("the hub remembers which files were read"),
   sincedb_path: withoutEffect("the hub keeps positions in its state"),
-  sincedb_write_interval: withoutEffect("positions are stored at once"),
+  sincedb_write_interval: withoutEffect("positions are stored immediately"),
   file_chunk_size: withoutEffect("files are read in blocks of a fixed size"),
   file_chunk_count: withoutEffect("files are read in turn"),
-  exit_after_read: withoutEffect("a hub goes on; `pipeline run` reads from standard input and ends"),
+  exit_after_read: withoutEffect("a hub keeps running; `pipeline run` reads from standard input and ends"),
   check_archive_validity: withoutEffect("an archive is checked as it is read"),
 });
 
@@ -170,7 +170,7 @@ class FileInput implements Component {
     return failure;
   }
 
-  /** Takes up a file. Returns why it couldn't: the others are read all the same, and this one is tried again. */
+  /** Takes up a file. Returns why it couldn't: the others are read anyway, and this one is tried again. */
   async #take(key: string, path: string, isFirst: boolean): Promise<string | null> {
     const { delimiter, mode, start_position } = this.#values;
     const [context, makeCodec, { signal }] = [this.#context, this.#makeCodec, this.#stopping];

@@ -47,8 +47,8 @@ const OPTIONS = options({
     maximum: 65535,
     description: "port to listen on",
   }),
-  shared_key: optional(text("shared key that senders must prove to have; without it everybody may send")),
-  users: table("with shared_key: passwords by user; senders must also prove to have one of them"),
+  shared_key: optional(text("shared key that senders must prove to know; without it anybody may send")),
+  users: table("with shared_key: passwords by user; senders must also prove to know one of them"),
   self_hostname: text("name of this server in the handshake; empty: the host name", ""),
   ...TLS_LISTENER,
 });

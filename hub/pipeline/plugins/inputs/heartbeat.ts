@@ -9,7 +9,7 @@ import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
   message: text(
-    "the event's message; without ECS and sequence, epoch and sequence stand for sequence => those",
+    "the event's message; without ECS, and unless sequence is set, the texts epoch and sequence act as values of sequence",
     "ok",
   ),
   interval: Type.Number({ default: 60, exclusiveMinimum: 0, description: "interval between events, s" }),

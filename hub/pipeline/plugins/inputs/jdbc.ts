@@ -87,20 +87,20 @@ const JDBC_OPTIONS = options({
     description: "number of rows fetched at a time",
   }),
   jdbc_default_timezone: withoutEffect(
-    "times without a zone are taken for UTC; write AT TIME ZONE or CONVERT_TZ in the statement",
+    "times without a zone are read as UTC; write AT TIME ZONE or CONVERT_TZ in the statement",
   ),
   plugin_timezone: withoutEffect("sql_last_value is in UTC"),
   jdbc_validate_connection: withoutEffect("each run connects"),
   jdbc_validation_timeout: withoutEffect("each run connects"),
   jdbc_pool_timeout: withoutEffect("each run has one connection"),
-  sequel_opts: withoutEffect("write what the driver is to know into jdbc_connection_string"),
+  sequel_opts: withoutEffect("write settings of the driver into jdbc_connection_string"),
   sql_log_level: withoutEffect("statements aren't logged"),
-  charset: withoutEffect("the database is asked for UTF-8"),
-  columns_charset: withoutEffect("the database is asked for UTF-8"),
-  connection_retry_attempts: withoutEffect("the next run connects anew"),
-  connection_retry_attempts_wait_time: withoutEffect("the next run connects anew"),
-  statement_retry_attempts: withoutEffect("the next run tries the statement anew"),
-  statement_retry_attempts_wait_time: withoutEffect("the next run tries the statement anew"),
+  charset: withoutEffect("the connection uses UTF-8"),
+  columns_charset: withoutEffect("the connection uses UTF-8"),
+  connection_retry_attempts: withoutEffect("the next run connects again"),
+  connection_retry_attempts_wait_time: withoutEffect("the next run connects again"),
+  statement_retry_attempts: withoutEffect("the next run retries the statement"),
+  statement_retry_attempts_wait_time: withoutEffect("the next run retries the statement"),
 });
 
 type JdbcOptions = Static<typeof JDBC_OPTIONS>;

@@ -79,16 +79,16 @@ export const KAFKA_INPUT_OPTIONS = options({
   exclude_internal_topics: withoutEffect("internal topics are read only where topics names them"),
   partition_assignment_strategy: withoutEffect("partitions are assigned by the client's own strategy"),
   poll_timeout_ms: withoutEffect("fetch_max_wait_ms says how long a server waits"),
-  schema_registry_key: withoutEffect("no schema registry is asked"),
-  schema_registry_proxy: withoutEffect("no schema registry is asked"),
-  schema_registry_secret: withoutEffect("no schema registry is asked"),
-  schema_registry_ssl_keystore_location: withoutEffect("no schema registry is asked"),
-  schema_registry_ssl_keystore_password: withoutEffect("no schema registry is asked"),
-  schema_registry_ssl_keystore_type: withoutEffect("no schema registry is asked"),
-  schema_registry_ssl_truststore_location: withoutEffect("no schema registry is asked"),
-  schema_registry_ssl_truststore_password: withoutEffect("no schema registry is asked"),
-  schema_registry_ssl_truststore_type: withoutEffect("no schema registry is asked"),
-  schema_registry_validation: withoutEffect("no schema registry is asked"),
+  schema_registry_key: withoutEffect("no schema registry is queried"),
+  schema_registry_proxy: withoutEffect("no schema registry is queried"),
+  schema_registry_secret: withoutEffect("no schema registry is queried"),
+  schema_registry_ssl_keystore_location: withoutEffect("no schema registry is queried"),
+  schema_registry_ssl_keystore_password: withoutEffect("no schema registry is queried"),
+  schema_registry_ssl_keystore_type: withoutEffect("no schema registry is queried"),
+  schema_registry_ssl_truststore_location: withoutEffect("no schema registry is queried"),
+  schema_registry_ssl_truststore_password: withoutEffect("no schema registry is queried"),
+  schema_registry_ssl_truststore_type: withoutEffect("no schema registry is queried"),
+  schema_registry_validation: withoutEffect("no schema registry is queried"),
   codec: codecOption("codec that reads messages", "plain"),
 });
 
@@ -310,7 +310,10 @@ export class KafkaSession {
     return source;
   }
 
-  /** A message stands by itself: what the codec still holds at its end belongs to it. One without a value is a deletion. */
+  /**
+   * A message is self-contained: what the codec still holds at its end belongs to it. One without a value is a
+   * deletion.
+   */
   #decode(message: Message, nowMs: number): OffsetMessage {
     const { value } = message;
     const offset = Number(message.offset);

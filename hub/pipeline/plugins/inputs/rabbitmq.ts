@@ -40,7 +40,7 @@ const OPTIONS = options({
     description: "maximum number of unacknowledged messages in flight",
   }),
   ack: flag("false: messages are acknowledged before they are in the log, and may be lost", true),
-  subscription_retry_interval_seconds: withoutEffect("waits between attempts grow by themselves"),
+  subscription_retry_interval_seconds: withoutEffect("waits between attempts grow automatically"),
   threads: withoutEffect("one connection reads the queue"),
   metadata_enabled: oneOf(
     ["none", "basic", "extended", "false", "true"],

@@ -148,7 +148,7 @@ function checkOptions(values: ElasticsearchOptions, { report, signInPort }: Outp
       "write api_key =>, or user => and password =>",
     );
   if (values.ilm_enabled === "true")
-    report("error", "ilm_enabled", "this output makes no policy and no rollover alias", NO_ILM);
+    report("error", "ilm_enabled", "this output creates no policy and no rollover alias", NO_ILM);
   if (values.script_type === "file")
     report(
       "error",

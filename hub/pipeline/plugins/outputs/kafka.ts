@@ -58,11 +58,13 @@ const OPTIONS = options({
     Type.String({ default: STRING_SERIALIZER }),
   ),
   batch_size: withoutEffect("the events of a batch are sent together"),
-  buffer_memory: withoutEffect("the output's queue is bounded by itself"),
+  buffer_memory: withoutEffect("the output's queue has a limit of its own"),
   linger_ms: withoutEffect("the events of a batch are sent together"),
   metadata_fetch_timeout_ms: withoutEffect("request_timeout_ms bounds each request"),
-  partitioner: withoutEffect("the key's hash chooses the partition, without a key all take turns"),
-  retries: withoutEffect("an event is tried until it is delivered"),
+  partitioner: withoutEffect(
+    "the key's hash chooses the partition, without a key partitions are chosen in turn",
+  ),
+  retries: withoutEffect("an event is retried until it is delivered"),
   codec: codecOption("codec that writes events", "plain"),
 });
 

@@ -23,7 +23,7 @@ const IN_FLIGHT = 256;
 const OPTIONS = options({
   ...NATS_OPTIONS,
   subject: text("subject, a format"),
-  jetstream: flag("waits for a stream's confirmation; false: whoever listens gets it", true),
+  jetstream: flag("waits for a stream's confirmation; false: only current subscribers get it", true),
   codec: codecOption("codec that writes events", "json"),
 });
 

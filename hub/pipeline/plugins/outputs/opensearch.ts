@@ -15,8 +15,8 @@ const OPTIONS = options({
   legacy_template: optional(flag("false is template_api composable, true legacy")),
   tls_certificate: optional(text("the same as ssl_certificate")),
   tls_key: optional(text("the same as ssl_key")),
-  default_server_major_version: withoutEffect("the server is asked for its version"),
-  target_bulk_bytes: withoutEffect("requests have the length that the pipeline's batches give them"),
+  default_server_major_version: withoutEffect("the server's version is detected"),
+  target_bulk_bytes: withoutEffect("the size of requests follows from the pipeline's batches"),
 });
 
 type Options = Static<typeof OPTIONS>;

@@ -8,7 +8,7 @@ export const pipelineOutput = defineOutput({
   description: "hands events to other pipelines",
   options: options({
     send_to: list("addresses of inputs pipeline; each gets every event"),
-    ensure_delivery: flag("waits while an address has no pipeline; false: passes over it", true),
+    ensure_delivery: flag("waits while an address has no pipeline; false: skips it", true),
   }),
   create({ send_to }, { report }) {
     if (send_to.length === 0)

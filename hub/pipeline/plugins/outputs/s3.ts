@@ -57,8 +57,8 @@ const OPTIONS = options({
   size_file: withoutEffect(WRITES, Type.Number({ default: 5_242_880 })),
   time_file: withoutEffect(WRITES, Type.Number({ default: 15 })),
   rotation_strategy: withoutEffect(WRITES, Type.String({ default: "size_and_time" })),
-  temporary_directory: withoutEffect("nothing is kept on the disk", Type.String({ default: "" })),
-  restore: withoutEffect("nothing is kept on the disk", Type.Boolean({ default: true })),
+  temporary_directory: withoutEffect("nothing is stored on disk", Type.String({ default: "" })),
+  restore: withoutEffect("nothing is stored on disk", Type.Boolean({ default: true })),
   id: optional(text("name of this output in metrics and messages")),
 });
 

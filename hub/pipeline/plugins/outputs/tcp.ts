@@ -25,7 +25,7 @@ const OPTIONS = options({
   port: Type.Integer({ minimum: 1, maximum: 65535, description: "port to connect to" }),
   codec: codecOption("codec that writes events", "json_lines"),
   mode: oneOf(["client"], "only client is supported; the input tcp is the server", "client"),
-  reconnect_interval: withoutEffect("waits between attempts grow by themselves"),
+  reconnect_interval: withoutEffect("waits between attempts grow automatically"),
   ...TLS_CLIENT,
 });
 

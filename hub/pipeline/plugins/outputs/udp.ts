@@ -17,8 +17,8 @@ const OPTIONS = options({
   host: text("host to which datagrams are sent"),
   port: Type.Integer({ minimum: 1, maximum: 65535, description: "port to which datagrams are sent" }),
   codec: codecOption("codec that writes events", "json"),
-  retry_count: withoutEffect("a datagram that can't be sent is tried until it is"),
-  retry_backoff_ms: withoutEffect("waits between attempts grow by themselves"),
+  retry_count: withoutEffect("a datagram that can't be sent is retried until it is sent"),
+  retry_backoff_ms: withoutEffect("waits between attempts grow automatically"),
 });
 
 export const udpOutput = defineOutput({

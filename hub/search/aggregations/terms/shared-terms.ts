@@ -26,7 +26,7 @@ const STEP_TERMS = 1024;
 const STEP_NUMBERS = 65_536;
 /** Terms between two pauses. */
 const STEP_COUNTED = 512;
-/** Counts from this value on are not distinguished when the least count is determined. */
+/** Counts from this value on are not distinguished when the smallest count is determined. */
 const MOST_BINS = 65_536;
 
 /** Terms of a field by numbers 0..size - 1, which segments share. */
@@ -185,7 +185,7 @@ function leastKept(totals: Int32Array, keep: number): number {
   return 1;
 }
 
-/** Numbers of the terms with more than the least count, and of the first terms with this count. */
+/** Numbers of the terms with more than the smallest count, and of the first terms with this count. */
 function* mostFrequent(
   totals: Int32Array,
   least: number,

@@ -81,7 +81,7 @@ function byExpression(dice: Dice): Lookup {
   return { dictionary, options: { regex: true }, find };
 }
 
-/** `exact => false` replaces the keys wherever they stand; the first that fits is taken. */
+/** `exact => false` replaces the keys wherever they occur; the first that fits is taken. */
 function inParts(dice: Dice): Lookup {
   const dictionary = entries(dice, ["o", "on", "e", "x", " ", "1", ".", "ü", "ee"]);
   const keys = [...dictionary.keys()];

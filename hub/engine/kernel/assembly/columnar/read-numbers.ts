@@ -21,7 +21,7 @@ const ERA_DAYS: i64 = 146_097;
 export let address: usize = 0;
 export let stop: usize = 0;
 
-/** Of the numbers taken last: form, bytes of each, count, smallest or first, where they stand. */
+/** Of the numbers taken last: form, bytes of each, count, smallest or first, their address. */
 let isSummed: bool = false;
 let width: u32 = 0;
 let numbers: u32 = 0;

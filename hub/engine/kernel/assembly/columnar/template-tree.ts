@@ -62,7 +62,7 @@ export function addToTree(state: usize, first: u32): void {
 }
 
 /**
- * Returns the template of the tree that a text is of, with the values of its row, which stand in the columns at `row`,
+ * Returns the template of the tree that a text is of, with the values of its row, which are in the columns at `row`,
  * `stride` bytes apart, and appends its variables; NONE without one.
  */
 export function findInTree(state: usize, from: usize, to: usize, row: usize, stride: u32): i32 {

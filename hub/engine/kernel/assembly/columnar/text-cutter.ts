@@ -64,8 +64,8 @@ export function offerReferred(state: usize): void {
 }
 
 /**
- * Appends the parts of a text, and what varies in it to the variables; returns the hash of the parts. The values of its row
- * stand in the columns at `row`, `stride` bytes apart.
+ * Appends the parts of a text, and what varies in it to the variables; returns the hash of the parts. The values of its
+ * row are in the columns at `row`, `stride` bytes apart.
  */
 export function cutText(state: usize, from: usize, to: usize, row: usize, stride: u32): u64 {
   // One more: the end of a template.

@@ -75,7 +75,7 @@ export class Sandbox {
     return this.#script(`(${expression})`);
   }
 
-  /** Grows when the engine is made again: maps that were opened before are gone then. */
+  /** Grows when the engine is recreated: maps that were opened before are gone then. */
   get generation(): number {
     return this.#busy ? this.#starts + 1 : this.#starts;
   }

@@ -155,7 +155,7 @@ function closing(text: string, open: number): number {
   throw new SyntaxError(`"${text}": a [ is never closed`);
 }
 
-/** Splits at a character that stands outside of brackets and quotes. */
+/** Splits at a character outside of brackets and quotes. */
 function splitTop(text: string, separator: string): string[] {
   const parts: string[] = [];
   let depth = 0;

@@ -27,7 +27,7 @@ const WITHOUT_EFFECT = {
   document_type: "documents have one type",
   failure_type_logging_whitelist: "refused documents are counted and kept as dead letters",
   healthcheck_path: "unreachable hosts are tried again, with waits that grow",
-  ilm_pattern: "this output makes no first index: make it with its alias before",
+  ilm_pattern: "this output creates no first index: create it with its alias beforehand",
   ilm_policy: "this output sets no policy: the index template names it in index.lifecycle.name",
   parent: "join fields aren't written",
   join_field: "join fields aren't written",
@@ -57,7 +57,7 @@ const REFUSED = {
   ssl_truststore_password: "write ssl_certificate_authorities => with PEM files",
   ca_trusted_fingerprint: "write ssl_certificate_authorities => with the authority's PEM file",
   ilm_rollover_alias:
-    "this output makes no rollover alias: write index => with the alias, and make it with its first index before",
+    "this output creates no rollover alias: write index => with the alias, and create it with its first index beforehand",
 } as const;
 
 function each<K extends string>(table: Readonly<Record<K, string>>, make: (reason: string) => TSchema) {
@@ -146,7 +146,7 @@ export const ELASTICSEARCH_OPTIONS = options({
   }),
   ilm_enabled: oneOf(
     ["true", "false", "auto"],
-    "true is refused: this output makes no policy and no rollover alias",
+    "true is refused: this output creates no policy and no rollover alias",
     "auto",
   ),
   ssl: optional(flag("alias of ssl_enabled", false)),
