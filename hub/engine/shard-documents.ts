@@ -110,17 +110,17 @@ export class ShardDocuments {
       const id = toBytes(operation.id ?? "");
       if (id.length === 0 || id.length > MAX_ID_BYTES) throw idError(id.length);
       const mustLookUp = isRepair || operation.appendOnly !== true;
-      const place = mustLookUp ? this.#find(id) : null;
+      const location = mustLookUp ? this.#find(id) : null;
       // What was lost is read again: an event that is there wasn't lost.
-      if (isRepair && operation.appendOnly === true && place !== null) return { result: "noop" };
-      const state = this.#stateOf(operation.id!, place);
+      if (isRepair && operation.appendOnly === true && location !== null) return { result: "noop" };
+      const state = this.#stateOf(operation.id!, location);
       switch (operation.kind ?? DocOperation.Kind.INDEX) {
         case DocOperation.Kind.DELETE:
-          return this.#delete(operation, batch, place, state);
+          return this.#delete(operation, batch, location, state);
         case DocOperation.Kind.UPDATE:
-          return this.#update(operation, batch, id, place, state);
+          return this.#update(operation, batch, id, location, state);
         default:
-          return this.#put(operation, batch, id, operation.source ?? EMPTY, place, state);
+          return this.#put(operation, batch, id, operation.source ?? EMPTY, location, state);
       }
     } catch (error) {
       return itemError(error);
@@ -156,13 +156,13 @@ export class ShardDocuments {
     created(to);
   }
 
-  /** Indexes `source` as the document, in place of the one at `place`. */
+  /** Indexes `source` as the document, in place of the one at `location`. */
   #put(
     operation: tailrace.IDocOperation,
     batch: tailrace.IDocBatch,
     id: Uint8Array,
     source: Uint8Array,
-    place: Place | null,
+    location: Place | null,
     state: DocumentState,
   ): ItemResult {
     const version = nextVersion(operation, state);
@@ -177,7 +177,7 @@ export class ShardDocuments {
       throw error;
     }
     this.nextSeqNo++;
-    this.#kill(place);
+    this.#kill(location);
     buffer.publish(doc);
     this.tombstones.remove(operation.id!);
     return { result: state.exists ? "updated" : "created", version, seqNo, primaryTerm: PRIMARY_TERM };
@@ -187,43 +187,43 @@ export class ShardDocuments {
     operation: tailrace.IDocOperation,
     batch: tailrace.IDocBatch,
     id: Uint8Array,
-    place: Place | null,
+    location: Place | null,
     state: DocumentState,
   ): ItemResult {
     const partial = operation.source ?? EMPTY;
-    if (place === null) {
+    if (location === null) {
       const upsert = operation.docAsUpsert === true ? partial : (operation.upsert ?? EMPTY);
       if (upsert.length === 0)
         throw new AppError("document_missing", `[_doc][${operation.id}]: document missing`);
       return this.#put(operation, batch, id, upsert, null, state);
     }
-    const current = (place.segment?.segment ?? this.#buffer!).source(place.doc);
+    const current = (location.segment?.segment ?? this.#buffer!).source(location.doc);
     const merged = mergeSource(current, partial);
     if (merged === null && operation.detectNoop === true) {
       nextVersion(operation, state);
       return { result: "noop", version: state.version, seqNo: state.seqNo, primaryTerm: PRIMARY_TERM };
     }
     const routing = operation.routing || this.get(operation.id!)?.routing || "";
-    return this.#put({ ...operation, routing }, batch, id, merged ?? current.slice(), place, state);
+    return this.#put({ ...operation, routing }, batch, id, merged ?? current.slice(), location, state);
   }
 
   #delete(
     operation: tailrace.IDocOperation,
     batch: tailrace.IDocBatch,
-    place: Place | null,
+    location: Place | null,
     state: DocumentState,
   ): ItemResult {
     const version = nextVersion(operation, state);
     const seqNo = this.nextSeqNo++;
-    this.#kill(place);
+    this.#kill(location);
     this.tombstones.add(operation.id!, { version, seqNo, timeMs: batch.timeMs ?? 0 });
-    return { result: place === null ? "not_found" : "deleted", version, seqNo, primaryTerm: PRIMARY_TERM };
+    return { result: location === null ? "not_found" : "deleted", version, seqNo, primaryTerm: PRIMARY_TERM };
   }
 
-  #stateOf(id: string, place: Place | null): DocumentState {
-    if (place !== null) {
-      const holder = place.segment?.segment ?? this.#buffer!;
-      return { version: holder.version(place.doc), seqNo: holder.seqNo(place.doc), exists: true };
+  #stateOf(id: string, location: Place | null): DocumentState {
+    if (location !== null) {
+      const holder = location.segment?.segment ?? this.#buffer!;
+      return { version: holder.version(location.doc), seqNo: holder.seqNo(location.doc), exists: true };
     }
     const tombstone = this.tombstones.get(id);
     return { version: tombstone?.version ?? 0, seqNo: tombstone?.seqNo ?? 0, exists: false };
@@ -241,10 +241,10 @@ export class ShardDocuments {
     return null;
   }
 
-  #kill(place: Place | null): void {
-    if (place === null) return;
-    if (place.segment === null) this.#buffer!.kill(place.doc);
-    else place.segment.kill(place.doc);
+  #kill(location: Place | null): void {
+    if (location === null) return;
+    if (location.segment === null) this.#buffer!.kill(location.doc);
+    else location.segment.kill(location.doc);
   }
 
   #openBuffer(): SegmentBuffer {
@@ -289,17 +289,18 @@ export class ShardDocuments {
 
   /** Reads a document, refreshed or not; null if there is none. */
   get(id: string): ShardDocument | null {
-    const place = this.#find(toBytes(id));
-    if (place === null) return null;
-    const { doc } = place;
-    const holder = place.segment?.segment ?? this.#buffer!;
+    const location = this.#find(toBytes(id));
+    if (location === null) return null;
+    const { doc } = location;
+    const holder = location.segment?.segment ?? this.#buffer!;
     return {
       id,
       source: holder.source(doc),
       version: holder.version(doc),
       seqNo: holder.seqNo(doc),
       primaryTerm: PRIMARY_TERM,
-      routing: place.segment === null ? this.#buffer!.routing(doc) : place.segment.snapshot().routing(doc),
+      routing:
+        location.segment === null ? this.#buffer!.routing(doc) : location.segment.snapshot().routing(doc),
     };
   }
 }

@@ -168,10 +168,10 @@ export class AccessLogLine {
 
 /** Returns the offset of the quote that ends the text from `at`; a backslash escapes the byte after it. -1: none. */
 function closingQuote(bytes: Uint8Array, at: number, end: number): number {
-  for (let place = at; place < end; place++) {
-    const byte = bytes[place];
-    if (byte === QUOTE) return place;
-    if (byte === BACKSLASH) place++;
+  for (let index = at; index < end; index++) {
+    const byte = bytes[index];
+    if (byte === QUOTE) return index;
+    if (byte === BACKSLASH) index++;
   }
   return -1;
 }

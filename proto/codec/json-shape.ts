@@ -59,9 +59,9 @@ export function jsonShape(bytes: Uint8Array, from = 0, to = bytes.length): numbe
       const start = at;
       at = endOfText(bytes, at, to);
       if (bytes[at + 1] === COLON || isName(bytes, at + 1, to)) {
-        for (let place = start; place < at; place++) {
-          a = Math.imul(a ^ bytes[place]!, FACTOR_A);
-          b = Math.imul(b ^ (b >>> 15) ^ bytes[place]!, FACTOR_B);
+        for (let index = start; index < at; index++) {
+          a = Math.imul(a ^ bytes[index]!, FACTOR_A);
+          b = Math.imul(b ^ (b >>> 15) ^ bytes[index]!, FACTOR_B);
         }
         event = COLON;
       } else event = SCALAR;

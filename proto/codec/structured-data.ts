@@ -32,17 +32,17 @@ export function parseStructuredData(text: string): Record<string, Record<string,
 /** Returns the offset after `-` or the last element's bracket, or -1. */
 export function structuredDataEnd(bytes: Uint8Array, at: number, end: number): number {
   if (bytes[at] === DASH) return at + 1;
-  let place = at;
-  while (place < end && bytes[place] === 0x5b) {
+  let offset = at;
+  while (offset < end && bytes[offset] === 0x5b) {
     let quoted = false;
-    for (place++; place < end; place++) {
-      const byte = bytes[place];
-      if (quoted && byte === 0x5c) place++;
+    for (offset++; offset < end; offset++) {
+      const byte = bytes[offset];
+      if (quoted && byte === 0x5c) offset++;
       else if (byte === 0x22) quoted = !quoted;
       else if (byte === 0x5d && !quoted) break;
     }
-    if (place >= end) return -1;
-    place++;
+    if (offset >= end) return -1;
+    offset++;
   }
-  return place === at ? -1 : place;
+  return offset === at ? -1 : offset;
 }

@@ -169,23 +169,23 @@ export class SyslogLine {
   /** Reads `name[pid]: ` or `name: `; without one the message begins at `at`. */
   #readTag(bytes: Uint8Array, at: number, end: number): void {
     this.message.start = at;
-    let place = at;
+    let offset = at;
     const limit = Math.min(end, at + MAX_TAG_BYTES);
-    while (place < limit && bytes[place] !== COLON && bytes[place] !== 0x5b && bytes[place] !== SPACE)
-      place++;
-    const nameEnd = place;
+    while (offset < limit && bytes[offset] !== COLON && bytes[offset] !== 0x5b && bytes[offset] !== SPACE)
+      offset++;
+    const nameEnd = offset;
     if (nameEnd === at || nameEnd >= limit) return;
     let pidEnd = -1;
-    if (bytes[place] === 0x5b) {
-      pidEnd = bytes.indexOf(0x5d, place + 1);
-      if (pidEnd < 0 || pidEnd >= end || pidEnd - place > MAX_TAG_BYTES) return;
-      place = pidEnd + 1;
+    if (bytes[offset] === 0x5b) {
+      pidEnd = bytes.indexOf(0x5d, offset + 1);
+      if (pidEnd < 0 || pidEnd >= end || pidEnd - offset > MAX_TAG_BYTES) return;
+      offset = pidEnd + 1;
     }
-    if (bytes[place] !== COLON || place >= end || isEventFormat(bytes, at)) return;
+    if (bytes[offset] !== COLON || offset >= end || isEventFormat(bytes, at)) return;
     this.process.start = at;
     this.process.end = nameEnd;
     if (pidEnd > 0) this.#setPid(bytes, nameEnd + 1, pidEnd);
-    this.message.start = afterColon(bytes, place, end);
+    this.message.start = afterColon(bytes, offset, end);
   }
 
   /** RFC 5424 §6 from TIMESTAMP on. */

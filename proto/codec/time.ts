@@ -178,14 +178,14 @@ export class IsoTime {
     if (at + 1 >= limit || (bytes[at] !== 0x2e && bytes[at] !== 0x2c)) return 0;
     let value = 0;
     let weight = 100;
-    let place = at + 1;
-    for (; place < limit; place++) {
-      const digit = bytes[place]! - 0x30;
+    let offset = at + 1;
+    for (; offset < limit; offset++) {
+      const digit = bytes[offset]! - 0x30;
       if (digit < 0 || digit > 9) break;
       if (weight >= 1) value += digit * weight;
       weight /= 10;
     }
-    if (place > at + 1) this.end = place;
+    if (offset > at + 1) this.end = offset;
     return value;
   }
 

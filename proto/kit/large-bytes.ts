@@ -60,14 +60,14 @@ export function newBytes(least: number): Buffer<ArrayBuffer> {
 
 /** Like `largeBytes`, of memory that was used before, all of which the process holds; undefined where none is kept. */
 export function usedBytes(least: number): Buffer<ArrayBuffer> | undefined {
-  let place = -1;
+  let index = -1;
   for (const [at, { memory }] of kept.entries()) {
     const size = memory.byteLength;
     if (size < least || size * LEAST_SHARE > least) continue;
-    if (place < 0 || size < kept[place]!.memory.byteLength) place = at;
+    if (index < 0 || size < kept[index]!.memory.byteLength) index = at;
   }
-  if (place < 0) return undefined;
-  const [{ memory }] = kept.splice(place, 1) as [Kept];
+  if (index < 0) return undefined;
+  const [{ memory }] = kept.splice(index, 1) as [Kept];
   bytesKept -= memory.byteLength;
   return Buffer.from(memory);
 }

@@ -55,11 +55,11 @@ export class Vault {
     return this.#activeId;
   }
 
-  /** Returns `text` sealed for `place` ("account:…"). */
-  seal(text: string, place: string): string {
+  /** Returns `text` sealed for `context` ("account:…"). */
+  seal(text: string, context: string): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(CIPHER, this.#keys.get(this.#activeId)!, iv, { authTagLength: TAG_BYTES });
-    cipher.setAAD(Buffer.from(place));
+    cipher.setAAD(Buffer.from(context));
     const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
     const parts = [iv, sealed, cipher.getAuthTag()].map((part) => part.toString("base64url"));
     return [VERSION, this.#activeId, ...parts].join(".");
@@ -69,26 +69,26 @@ export class Vault {
    * Returns the text. Throws data_corrupt naming the key if the key is unknown or wrong, or if the text was changed or
    * moved.
    */
-  open(sealed: string, place: string): string {
+  open(sealed: string, context: string): string {
     const [version, id = "", iv = "", ciphertext = "", tag = ""] = sealed.split(".");
     const key = this.#keys.get(id);
     if (version !== VERSION || key === undefined) {
       throw new AppError(
         "data_corrupt",
-        `a secret of ${place} is sealed with vault key "${id}", which this hub does not have`,
+        `a secret of ${context} is sealed with vault key "${id}", which this hub does not have`,
       );
     }
     try {
       const decipher = createDecipheriv(CIPHER, key, Buffer.from(iv, "base64url"), {
         authTagLength: TAG_BYTES,
       });
-      decipher.setAAD(Buffer.from(place));
+      decipher.setAAD(Buffer.from(context));
       decipher.setAuthTag(Buffer.from(tag, "base64url"));
       return (
         decipher.update(Buffer.from(ciphertext, "base64url"), undefined, "utf8") + decipher.final("utf8")
       );
     } catch (cause) {
-      const message = `vault key "${id}" doesn't open a secret of ${place}: another key has its name, or the record was changed`;
+      const message = `vault key "${id}" doesn't open a secret of ${context}: another key has its name, or the record was changed`;
       throw new AppError("data_corrupt", message, { cause });
     }
   }

@@ -41,7 +41,7 @@ interface StoredTable {
 
 export function encodeCopies({ epoch, copies, left = {} }: CopyTable): Uint8Array {
   const hubs = [...new Set(Object.values(copies).flat(2))].sort();
-  const places = new Map(hubs.map((hub, place) => [hub, place]));
+  const places = new Map(hubs.map((hub, index) => [hub, index]));
   const stored: StoredTable = {
     v: 1,
     epoch,

@@ -35,9 +35,9 @@ export function partitionsOf(
   { members, owners }: PartitionTable,
   { id, session }: TableMember,
 ): ReadonlySet<number> {
-  const place = members.findIndex((member) => member.id === id && member.session === session);
-  if (place < 0) return new Set();
-  return new Set(owners.flatMap((owner, partition) => (owner === place ? [partition] : [])));
+  const index = members.findIndex((member) => member.id === id && member.session === session);
+  if (index < 0) return new Set();
+  return new Set(owners.flatMap((owner, partition) => (owner === index ? [partition] : [])));
 }
 
 /** Returns whether a table has exactly these members, in any order. */
@@ -66,26 +66,26 @@ export function nextTable(
 
 /** Returns how many partitions each member gets; those that have most get the remainder. */
 function quotas(stay: readonly number[], ids: readonly string[], together: boolean): number[] {
-  const kept = ids.map((_, place) => stay.filter((owner) => owner === place).length);
+  const kept = ids.map((_, index) => stay.filter((owner) => owner === index).length);
   const order = ids
-    .map((_, place) => place)
+    .map((_, index) => index)
     .sort((a, b) => kept[b]! - kept[a]! || (ids[a]! < ids[b]! ? -1 : 1));
   const share = together ? 0 : Math.floor(PARTITIONS / ids.length);
   const extra = together ? PARTITIONS : PARTITIONS % ids.length;
   const result = ids.map(() => share);
   if (together) result[order[0]!] = extra;
-  else for (const place of order.slice(0, extra)) result[place]!++;
+  else for (const index of order.slice(0, extra)) result[index]!++;
   return result;
 }
 
 function spread(stay: readonly number[], left: number[]): number[] {
   const owners = stay.map((owner) => (owner >= 0 && left[owner]! > 0 && left[owner]!-- > 0 ? owner : -1));
-  let place = 0;
+  let index = 0;
   return owners.map((owner) => {
     if (owner >= 0) return owner;
-    while (left[place] === 0) place++;
-    left[place]!--;
-    return place;
+    while (left[index] === 0) index++;
+    left[index]!--;
+    return index;
   });
 }
 

@@ -214,7 +214,7 @@ export class BlockColumn {
     const [at, end] = [(from - wordsFrom) * MASK_WORDS, (to - wordsFrom) * MASK_WORDS];
     const count = this.kernel.choose(this.runOf(from, to), words?.subarray(at, end) ?? null, slots, out);
     if (count < 0) return this.#chooseHere(run, slots, out);
-    for (let place = 0; place < count; place++) out.docs[place]! += from * COLUMN_BLOCK;
+    for (let position = 0; position < count; position++) out.docs[position]! += from * COLUMN_BLOCK;
     return count;
   }
 

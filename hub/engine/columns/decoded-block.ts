@@ -149,13 +149,13 @@ export class DecodedBlock {
     const index = this.#index;
     const count = index.count(block);
     this.values = grown(this.values, count);
-    let place = index.dataAt(block);
+    let offset = index.dataAt(block);
     const countBits = index.countBits(block);
     this.#hasRanks = countBits === 0 && this.#presence !== null;
     if (this.#hasRanks) this.#loadRanks(block, count);
-    else if (!this.#isDense) place = this.#loadStarts(block, count, place, countBits);
+    else if (!this.#isDense) offset = this.#loadStarts(block, count, offset, countBits);
     const isDecoded = index.isPacked(block) && this.#loadPacked(block, count);
-    if (!isDecoded) this.#loadValues(block, place, count);
+    if (!isDecoded) this.#loadValues(block, offset, count);
     this.#block = block;
     this.#length = count;
   }
@@ -172,15 +172,15 @@ export class DecodedBlock {
   }
 
   /** Reads the counts and fills #starts; returns where the values begin. */
-  #loadStarts(block: number, count: number, place: number, countBits: number): number {
+  #loadStarts(block: number, count: number, offset: number, countBits: number): number {
     const starts = this.#starts;
     const firstDoc = block * COLUMN_BLOCK;
     const docs = this.docsOf(block);
-    let behind = place;
+    let behind = offset;
     if (countBits > 0) {
       const owners = this.#owners(firstDoc, docs);
       this.#counts = grown(this.#counts, owners);
-      behind = unpackNumbers(this.data, place, owners, countBits, this.#counts);
+      behind = unpackNumbers(this.data, offset, owners, countBits, this.#counts);
     }
     let start = 0;
     let owner = 0;
@@ -218,14 +218,14 @@ export class DecodedBlock {
     );
   }
 
-  #loadValues(block: number, place: number, count: number): void {
+  #loadValues(block: number, offset: number, count: number): void {
     const values = this.values;
     const mode = this.#index.mode(block);
     if (mode === MODE_EMPTY) return;
     if (mode === MODE_RAW) {
       const raw = this.#view();
       for (let slot = 0; slot < count; slot++) {
-        const byte = place + 8 * slot;
+        const byte = offset + 8 * slot;
         values[slot] =
           this.#entry.numbers === "float" ? raw.getFloat64(byte, true) : Number(this.#whole(raw, byte));
       }
@@ -237,7 +237,7 @@ export class DecodedBlock {
       for (let slot = 0; slot < count; slot++) values[slot] = base + slot * step;
       return;
     }
-    unpackNumbers(this.data, place, count, this.#index.bits(block), values);
+    unpackNumbers(this.data, offset, count, this.#index.bits(block), values);
     if (mode === MODE_DECIMAL)
       for (let slot = 0; slot < count; slot++) values[slot] = (base + values[slot]!) / step;
     else for (let slot = 0; slot < count; slot++) values[slot] = base + values[slot]! * step;
@@ -260,23 +260,23 @@ export class DecodedBlock {
     const base = index.exactBase(block);
     const step = index.step(block);
     if (mode === MODE_LINEAR) return base + BigInt(slot) * BigInt(step);
-    const place = this.#valuesPlace(block);
-    if (mode !== MODE_PACKED) return this.#whole(this.#view(), place + 8 * slot);
+    const offset = this.#valuesPlace(block);
+    if (mode !== MODE_PACKED) return this.#whole(this.#view(), offset + 8 * slot);
     if (this.#offsetsBlock !== block) {
       const count = index.count(block);
       this.#offsets = grown(this.#offsets, count);
-      unpackNumbers(this.data, place, count, index.bits(block), this.#offsets);
+      unpackNumbers(this.data, offset, count, index.bits(block), this.#offsets);
       this.#offsetsBlock = block;
     }
     return base + BigInt(this.#offsets[slot]!) * BigInt(step);
   }
 
   #valuesPlace(block: number): number {
-    const place = this.#index.dataAt(block);
+    const offset = this.#index.dataAt(block);
     const countBits = this.#index.countBits(block);
-    if (countBits === 0) return place;
+    if (countBits === 0) return offset;
     const firstDoc = block * COLUMN_BLOCK;
     const owners = this.#owners(firstDoc, this.docsOf(block));
-    return unpackNumbers(this.data, place, owners, countBits, this.#counts);
+    return unpackNumbers(this.data, offset, owners, countBits, this.#counts);
   }
 }

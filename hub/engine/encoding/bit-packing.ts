@@ -115,11 +115,11 @@ export function unpackNumbers(
   out: Float64Array,
 ): number {
   let at = 0;
-  let place = from;
+  let offset = from;
   if (bits <= MAX_PACKED_BITS) {
     for (; at + GROUP <= count; at += GROUP) {
-      unpackGroup(bytes, place, bits, out, at);
-      place += 16 * bits;
+      unpackGroup(bytes, offset, bits, out, at);
+      offset += 16 * bits;
     }
   }
   const width = (bits + 7) >>> 3;
@@ -127,10 +127,10 @@ export function unpackNumbers(
     let value = 0;
     let factor = 1;
     for (let byte = 0; byte < width; byte++) {
-      value += (bytes[place++] ?? 0) * factor;
+      value += (bytes[offset++] ?? 0) * factor;
       factor *= 256;
     }
     out[at] = value;
   }
-  return place;
+  return offset;
 }

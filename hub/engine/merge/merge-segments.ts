@@ -189,9 +189,9 @@ function* copySources(
     if (block === null) writer.addPacked(packed, stored.firstDoc(number + 1) - first);
     else if (live === null && block instanceof PlainBlock) writer.addAll(block);
     else
-      for (let place = 0; place < block.count; place++) {
-        if (newDocs[first + place]! >= 0) writer.add(block.document(place));
-        if (place % PAUSE_EVERY === PAUSE_EVERY - 1) yield;
+      for (let index = 0; index < block.count; index++) {
+        if (newDocs[first + index]! >= 0) writer.add(block.document(index));
+        if (index % PAUSE_EVERY === PAUSE_EVERY - 1) yield;
       }
     if (block instanceof PlainBlock) block.free();
     yield;
@@ -241,8 +241,8 @@ function* copyIds(
 function hashIds({ documents, ends }: PlainBlock, hashes: IdHashes): void {
   const { seed, values } = hashes;
   let { count } = hashes;
-  for (let place = 0, from = 0; place < ends.length; place++) {
-    const to = ends[place]!;
+  for (let index = 0, from = 0; index < ends.length; index++) {
+    const to = ends[index]!;
     values[count++] = hashId(documents, from, to, seed);
     from = to;
   }
@@ -257,13 +257,13 @@ function* copyLive(
   writer: StoredWriter,
   hashes: IdHashes,
 ): Generator<void, void> {
-  for (let place = 0, from = 0; place < ends.length; place++) {
-    const to = ends[place]!;
-    if (newDocs[firstDoc + place]! >= 0) {
+  for (let index = 0, from = 0; index < ends.length; index++) {
+    const to = ends[index]!;
+    if (newDocs[firstDoc + index]! >= 0) {
       writer.add(documents, from, to);
       hashes.values[hashes.count++] = hashId(documents, from, to, hashes.seed);
     }
     from = to;
-    if (place % PAUSE_EVERY === PAUSE_EVERY - 1) yield;
+    if (index % PAUSE_EVERY === PAUSE_EVERY - 1) yield;
   }
 }

@@ -51,9 +51,9 @@ export function writeIdIndex(
   const docs = new Uint32Array(count);
   const fingerprints = new Uint16Array(count);
   for (let doc = 0; doc < count; doc++) {
-    const place = next[bucketOf(hashes[doc]!, bits)]!++;
-    docs[place] = doc;
-    fingerprints[place] = hashes[doc]! & 0xffff;
+    const index = next[bucketOf(hashes[doc]!, bits)]!++;
+    docs[index] = doc;
+    fingerprints[index] = hashes[doc]! & 0xffff;
   }
   const entry = {
     seed,
@@ -85,10 +85,10 @@ export class IdIndex {
     const hash = hashId(id, 0, id.length, this.#entry.seed);
     const bucket = bucketOf(hash, this.#entry.bits);
     const end = readU32(this.#starts, 4 * bucket + 4);
-    for (let place = readU32(this.#starts, 4 * bucket); place < end; place++) {
-      const fingerprint = this.#fingerprints[2 * place]! | (this.#fingerprints[2 * place + 1]! << 8);
+    for (let index = readU32(this.#starts, 4 * bucket); index < end; index++) {
+      const fingerprint = this.#fingerprints[2 * index]! | (this.#fingerprints[2 * index + 1]! << 8);
       if (fingerprint !== (hash & 0xffff)) continue;
-      const doc = readU32(this.#docs, 4 * place);
+      const doc = readU32(this.#docs, 4 * index);
       if (matches(doc)) return doc;
     }
     return -1;

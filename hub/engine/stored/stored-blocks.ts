@@ -24,8 +24,8 @@ export interface StoredBlock {
   readonly count: number;
   /** Memory held, bytes. */
   readonly sizeBytes: number;
-  /** Bytes of document number `place` of the block; they stay valid, and aren't to be changed. */
-  document(place: number): Uint8Array;
+  /** Bytes of document number `index` of the block; they stay valid, and aren't to be changed. */
+  document(index: number): Uint8Array;
 }
 
 /** See the file's comment. By number, of each owner; not to be changed. */
@@ -82,8 +82,8 @@ export class PlainBlock implements StoredBlock {
     return this.documents.byteLength + BYTES_PER_DOCUMENT * this.ends.length;
   }
 
-  document(place: number): Uint8Array {
-    return this.documents.subarray(place === 0 ? 0 : this.ends[place - 1], this.ends[place]);
+  document(index: number): Uint8Array {
+    return this.documents.subarray(index === 0 ? 0 : this.ends[index - 1], this.ends[index]);
   }
 }
 

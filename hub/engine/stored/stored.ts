@@ -293,11 +293,11 @@ export function readStored(index: Uint8Array, data: Uint8Array, doc: number): Ui
   return documentOf(raw, 4, raw.subarray(4 + readU32(raw, 0)), doc - readU32(index, 8 * block));
 }
 
-/** Document number `place` of those whose lengths (varints) begin at `at` and whose bytes are `data`. */
-export function documentOf(lengths: Uint8Array, at: number, data: Uint8Array, place: number): Uint8Array {
+/** Document number `position` of those whose lengths (varints) begin at `at` and whose bytes are `data`. */
+export function documentOf(lengths: Uint8Array, at: number, data: Uint8Array, position: number): Uint8Array {
   const reader = new ByteReader(lengths, at);
   let from = 0;
-  for (let index = 0; index < place; index++) from += reader.varint();
+  for (let index = 0; index < position; index++) from += reader.varint();
   return data.subarray(from, from + reader.varint());
 }
 

@@ -63,7 +63,7 @@ export function packFound(
 /** Returns the answer that `packSteps` packed. */
 export function unpackFound({ value, parts = [] }: Message): Found {
   const { aggregations, suggest, ...facts } = value as FoundValue;
-  const part = (place: number): RawJson | undefined => (place < 0 ? undefined : new RawJson(parts[place]!));
+  const part = (index: number): RawJson | undefined => (index < 0 ? undefined : new RawJson(parts[index]!));
   return {
     ...facts,
     hits: new RawJson(parts[0]!),

@@ -161,11 +161,11 @@ class OwnShards implements SearchHost {
     return {
       partial: collection.partial,
       fetch: async (places, fetchSignal) => {
-        const late = places.filter((place) => place >= soon.length);
+        const late = places.filter((position) => position >= soon.length);
         const rest = late.length === 0 ? [] : await collection.fetch(late, fetchSignal);
         // Positions need not ascend: where indices sort a field differently, the page has the order of the first one.
         const lateHits = rest.values();
-        const hits = places.map((place) => soon[place] ?? lateHits.next().value!);
+        const hits = places.map((position) => soon[position] ?? lateHits.next().value!);
         return { hits, timedOut: collection.timedOut };
       },
       close: () => undefined,

@@ -31,7 +31,7 @@ interface Piece {
   readonly length: number;
   /** Returns the first offset from `from` on, or -1. */
   find(text: string, from: number): number;
-  at(text: string, place: number): boolean;
+  at(text: string, offset: number): boolean;
 }
 
 function compilePiece(source: string): Piece {
@@ -40,16 +40,17 @@ function compilePiece(source: string): Piece {
     return {
       length: text.length,
       find: (value, from) => value.indexOf(text, from),
-      at: (value, place) => value.startsWith(text, place),
+      at: (value, offset) => value.startsWith(text, offset),
     };
-  const at = (value: string, place: number): boolean => {
-    if (place + source.length > value.length) return false;
+  const at = (value: string, offset: number): boolean => {
+    if (offset + source.length > value.length) return false;
     for (let i = 0; i < source.length; i++)
-      if (source[i] !== "?" && text[i] !== value[place + i]) return false;
+      if (source[i] !== "?" && text[i] !== value[offset + i]) return false;
     return true;
   };
   const find = (value: string, from: number): number => {
-    for (let place = from; place + source.length <= value.length; place++) if (at(value, place)) return place;
+    for (let offset = from; offset + source.length <= value.length; offset++)
+      if (at(value, offset)) return offset;
     return -1;
   };
   return { length: source.length, find, at };
@@ -57,21 +58,21 @@ function compilePiece(source: string): Piece {
 
 /** Returns the offset after the last piece if all are found one after another, else -1. */
 function findInOrder(pieces: readonly Piece[], text: string, from: number): number {
-  let place = from;
+  let offset = from;
   for (const piece of pieces) {
-    const found = piece.find(text, place);
+    const found = piece.find(text, offset);
     if (found < 0) return -1;
-    place = found + piece.length;
+    offset = found + piece.length;
   }
-  return place;
+  return offset;
 }
 
 function compileWords(piece: Piece): (value: string) => boolean {
   return (value) => {
     if (value.length === piece.length) return piece.at(value, 0);
-    for (let place = piece.find(value, 0); place >= 0; place = piece.find(value, place + 1)) {
+    for (let offset = piece.find(value, 0); offset >= 0; offset = piece.find(value, offset + 1)) {
       if (piece.length === 0) return false;
-      if (!isWord(value, place - 1) && !isWord(value, place + piece.length)) return true;
+      if (!isWord(value, offset - 1) && !isWord(value, offset + piece.length)) return true;
     }
     return false;
   };
@@ -81,16 +82,16 @@ function compileWords(piece: Piece): (value: string) => boolean {
 export function wordsOf(text: string): readonly string[] {
   const words: string[] = [];
   let start = 0;
-  for (let place = 0; place <= text.length; place++) {
-    if (isWord(text, place)) continue;
-    if (place > start) words.push(text.slice(start, place));
-    start = place + 1;
+  for (let offset = 0; offset <= text.length; offset++) {
+    if (isWord(text, offset)) continue;
+    if (offset > start) words.push(text.slice(start, offset));
+    start = offset + 1;
   }
   return words;
 }
 
 /** Letters and digits; everything outside ASCII counts as a letter. */
-function isWord(text: string, place: number): boolean {
-  const code = text.charCodeAt(place);
+function isWord(text: string, offset: number): boolean {
+  const code = text.charCodeAt(offset);
   return (code >= 0x30 && code <= 0x39) || (code >= 0x61 && code <= 0x7a) || code > 0x7f;
 }

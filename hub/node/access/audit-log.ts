@@ -98,7 +98,7 @@ export class AuditLog implements Component {
       return false;
     }
     this.#waiting.splice(0, batch.length);
-    for (const [place, result] of results.entries()) this.#handleResult(batch[place]!, result);
+    for (const [position, result] of results.entries()) this.#handleResult(batch[position]!, result);
     return true;
   }
 

@@ -18,7 +18,7 @@ export class GuardedDocuments implements Documents {
 
   async write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]> {
     const refusals = items.map((item) => this.#refusal(item));
-    const allowed = items.filter((_item, place) => refusals[place] === undefined);
+    const allowed = items.filter((_item, position) => refusals[position] === undefined);
     const results = allowed.length === 0 ? [] : await this.#inner.write(allowed, options);
     const written = results.values();
     return refusals.map((refusal) => refusal ?? written.next().value!);

@@ -73,8 +73,8 @@ export class Health implements Component {
     });
     const before = this.#parts;
     this.#parts = await Promise.all(parts);
-    for (const [place, { part, level, reason }] of this.#parts.entries()) {
-      if (level === before[place]?.level) continue;
+    for (const [index, { part, level, reason }] of this.#parts.entries()) {
+      if (level === before[index]?.level) continue;
       if (level === "ok") this.#options.log.info({ part }, "a part of the hub works again");
       else this.#options.log.warn({ part, level, reason }, "a part of the hub needs attention");
     }

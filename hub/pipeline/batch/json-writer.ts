@@ -58,7 +58,7 @@ export class JsonWriter {
   raw(piece: Uint8Array): void {
     const { length } = piece;
     if (length > LOOP_BYTES) this.bytes.set(piece, this.at);
-    else for (let place = 0; place < length; place++) this.bytes[this.at + place] = piece[place]!;
+    else for (let index = 0; index < length; index++) this.bytes[this.at + index] = piece[index]!;
     this.at += length;
   }
 
@@ -66,7 +66,7 @@ export class JsonWriter {
   copy(source: Uint8Array, start: number, end: number): void {
     const { bytes } = this;
     let { at } = this;
-    for (let place = start; place < end; place++) bytes[at++] = source[place]!;
+    for (let index = start; index < end; index++) bytes[at++] = source[index]!;
     this.at = at;
   }
 
@@ -74,13 +74,13 @@ export class JsonWriter {
   escaped(source: Uint8Array, start: number, end: number): void {
     const { bytes } = this;
     let { at } = this;
-    for (let place = start; place < end; ) {
+    for (let index = start; index < end; ) {
       // Fast path: four bytes without an escape, as nearly all are.
-      for (const last = end - 4; place <= last; place += 4) {
-        const first = source[place]!;
-        const second = source[place + 1]!;
-        const third = source[place + 2]!;
-        const fourth = source[place + 3]!;
+      for (const last = end - 4; index <= last; index += 4) {
+        const first = source[index]!;
+        const second = source[index + 1]!;
+        const third = source[index + 2]!;
+        const fourth = source[index + 3]!;
         if ((ESCAPES[first]! | ESCAPES[second]! | ESCAPES[third]! | ESCAPES[fourth]!) !== 0) break;
         bytes[at] = first;
         bytes[at + 1] = second;
@@ -88,8 +88,8 @@ export class JsonWriter {
         bytes[at + 3] = fourth;
         at += 4;
       }
-      for (const stop = Math.min(place + 4, end); place < stop; place++) {
-        const byte = source[place]!;
+      for (const stop = Math.min(index + 4, end); index < stop; index++) {
+        const byte = source[index]!;
         if (ESCAPES[byte] === 0) bytes[at++] = byte;
         else at = putEscape(bytes, at, byte);
       }
@@ -128,8 +128,8 @@ export class JsonWriter {
     const { bytes } = this;
     let { at } = this;
     bytes[at++] = QUOTE;
-    for (let place = 0; place < text.length; place++) {
-      const code = text.charCodeAt(place);
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index);
       if (code >= 0x80 || ESCAPES[code] !== 0) return false;
       bytes[at++] = code;
     }
@@ -143,9 +143,9 @@ export class JsonWriter {
     let digits = 1;
     for (let limit = 10; value >= limit; limit *= 10) digits++;
     let rest = value;
-    for (let place = this.at + digits - 1; place >= this.at; place--) {
+    for (let index = this.at + digits - 1; index >= this.at; index--) {
       const quotient = Math.floor(rest / 10);
-      this.bytes[place] = 0x30 + (rest - quotient * 10);
+      this.bytes[index] = 0x30 + (rest - quotient * 10);
       rest = quotient;
     }
     this.at += digits;

@@ -129,9 +129,9 @@ function valuesOf(body: Buffer): unknown[] {
   const count = body.readUInt16BE(0);
   if (count === 0) throw new RangeError("a list of values is empty");
   if (body.length !== 2 + count * VALUE_BYTES) throw new RangeError("a list of values has another length");
-  return Array.from({ length: count }, (_, place) => {
-    const kind = body[2 + place];
-    const at = 2 + count + place * 8;
+  return Array.from({ length: count }, (_, index) => {
+    const kind = body[2 + index];
+    const at = 2 + count + index * 8;
     // Gauges alone are written as the sender's processor does.
     if (kind === GAUGE) return gauge(body.readDoubleLE(at));
     const value = kind === DERIVE ? body.readBigInt64BE(at) : body.readBigUInt64BE(at);

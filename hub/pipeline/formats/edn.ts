@@ -151,9 +151,9 @@ function symbolOf(symbol: string): unknown {
 
 function table(items: readonly unknown[]): JsonObject {
   if (items.length % 2 !== 0) throw new RangeError("a table has a key without a value");
-  const entries = Array.from({ length: items.length / 2 }, (_, place) => [
-    valueText(items[2 * place]),
-    items[2 * place + 1],
+  const entries = Array.from({ length: items.length / 2 }, (_, index) => [
+    valueText(items[2 * index]),
+    items[2 * index + 1],
   ]);
   return Object.fromEntries(entries) as JsonObject;
 }

@@ -147,10 +147,10 @@ class TemplateReader {
   #fields(count: number, scopes: number): TemplateField[] {
     if (count > MAX_FIELDS) throw new RangeError(`a template has more than ${MAX_FIELDS} fields`);
     const fields: TemplateField[] = [];
-    for (let place = 0; place < count; place++) {
+    for (let index = 0; index < count; index++) {
       const type = this.#next();
       const length = this.#next();
-      const field = this.#isIpfix ? this.#ipfix(type) : (place < scopes ? netflowScope : netflowField)(type);
+      const field = this.#isIpfix ? this.#ipfix(type) : (index < scopes ? netflowScope : netflowField)(type);
       fields.push({ ...field, length });
     }
     // Records without a byte would never end.

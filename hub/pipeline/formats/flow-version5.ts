@@ -46,8 +46,8 @@ export function* readVersion5(packet: Buffer): Generator<FlowRecord, void> {
       flow_records: count,
     },
   };
-  for (let place = 0; place < count; place++) {
-    const at = VERSION_5_HEAD + place * VERSION_5_RECORD;
+  for (let index = 0; index < count; index++) {
+    const at = VERSION_5_HEAD + index * VERSION_5_RECORD;
     if (at + VERSION_5_RECORD > packet.length) throw new RangeError("the packet ends within a record");
     const values = { ...head.values };
     for (const [name, offset, length, kind = "u"] of VERSION_5)

@@ -234,10 +234,10 @@ function placeAt(list: readonly unknown[], key: string, path: string): number {
     throw new ProcessorFault(
       `[${key}] is not an integer, cannot be used as an index as part of path [${path}]`,
     );
-  const place = Number(key);
-  if (place >= 0 && place < list.length) return place;
+  const position = Number(key);
+  if (position >= 0 && position < list.length) return position;
   throw new ProcessorFault(
-    `[${place}] is out of bounds for array with length [${list.length}] as part of path [${path}]`,
+    `[${position}] is out of bounds for array with length [${list.length}] as part of path [${path}]`,
   );
 }
 

@@ -55,9 +55,9 @@ export class CaptureReader<T> {
   /** Reports the captures of a match of the expression. */
   visit(match: RegExpExecArray, visitor: CaptureVisitor<T>): void {
     const groups = this.#groups;
-    for (let place = 0; place < groups.length; place++) {
-      const value = match[groups[place]!];
-      if (value !== undefined) visitor(this.#targets[place]!, value);
+    for (let index = 0; index < groups.length; index++) {
+      const value = match[groups[index]!];
+      if (value !== undefined) visitor(this.#targets[index]!, value);
     }
     for (const { group, inner, reader } of this.#rounds) {
       const value = match[group];

@@ -81,13 +81,13 @@ export class CaseFile {
     if (!Array.isArray(list)) throw this.#fault('it needs a list "cases"');
     const shared = isRecord(content["fields"]) ? content["fields"] : {};
     const ignore = texts(content["ignore"]);
-    return list.map((entry: unknown, place) => {
-      const node = this.#document.getIn([key, place]);
-      if (!isRecord(entry) || !isMap(node)) throw this.#fault(`case ${place + 1} isn't a table`);
-      if (entry["input"] === undefined) throw this.#fault(`case ${place + 1} needs an "input"`);
+    return list.map((entry: unknown, index) => {
+      const node = this.#document.getIn([key, index]);
+      if (!isRecord(entry) || !isMap(node)) throw this.#fault(`case ${index + 1} isn't a table`);
+      if (entry["input"] === undefined) throw this.#fault(`case ${index + 1} needs an "input"`);
       const name = entry["name"] ?? entry["description"];
       return {
-        name: typeof name === "string" ? name : `case ${place + 1}`,
+        name: typeof name === "string" ? name : `case ${index + 1}`,
         samples: listOf(entry["input"]).map((input) => ({
           ...shared,
           ...(isRecord(entry["fields"]) ? entry["fields"] : {}),
@@ -114,9 +114,9 @@ async function outcome(
   const events = simulations.flatMap(({ results }) => results.map(({ event }) => event));
   const isTimed = samples.some((sample) => IGNORED in sample);
   return {
-    events: events.map((event, place) => {
+    events: events.map((event, index) => {
       const names = [...ignore];
-      const isExpected = expected[place] !== undefined && IGNORED in expected[place];
+      const isExpected = expected[index] !== undefined && IGNORED in expected[index];
       if (!isTimed && !isExpected && isNow(event[IGNORED])) names.push(IGNORED);
       return without(event, names);
     }),
@@ -146,9 +146,9 @@ function compare(expected: readonly EventJson[], events: readonly EventJson[]): 
   if (expected.length !== events.length) {
     differences.push(`${expected.length} events were expected, ${events.length} came out`);
   }
-  for (let place = 0; place < Math.max(expected.length, events.length); place++) {
-    const where = events.length > 1 ? `event ${place + 1} ` : "";
-    differences.push(...compareValues(expected[place] ?? {}, events[place] ?? {}, where));
+  for (let index = 0; index < Math.max(expected.length, events.length); index++) {
+    const where = events.length > 1 ? `event ${index + 1} ` : "";
+    differences.push(...compareValues(expected[index] ?? {}, events[index] ?? {}, where));
   }
   return differences;
 }

@@ -136,7 +136,7 @@ export async function simulate(options: SimulateOptions): Promise<Simulation[]> 
     };
     compiled.program.run(event, {
       finished: (each) => results.push({ event: eventJson(each), outputs: outputsOf(each) }),
-      output: (each, place) => outputsOf(each).push(shown(each, compiled.outputs[place]!)),
+      output: (each, position) => outputsOf(each).push(shown(each, compiled.outputs[position]!)),
       refused: (_, fault) => refused.push(fault.message),
       ...(withSteps && {
         stepped: (each: Event, step: { id: string; name: string; matched: boolean }) =>

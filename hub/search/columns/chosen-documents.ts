@@ -37,10 +37,10 @@ function chooseValues(run: SegmentRun, { column, byOrdinal }: ChosenValues, out:
     out.docs = grown(out.docs, count + values);
     out.slots = grown(out.slots, count + values);
     for (let at = 0; at < values; at++) {
-      const place = decoded.slots[at]!;
+      const index = decoded.slots[at]!;
       const slot = byOrdinal[decoded.values[at]!]!;
-      if (slot < 0 || ((mask[place >>> 5]! >>> (place & 31)) & 1) === 0) continue;
-      out.docs[count] = block * COLUMN_BLOCK + place;
+      if (slot < 0 || ((mask[index >>> 5]! >>> (index & 31)) & 1) === 0) continue;
+      out.docs[count] = block * COLUMN_BLOCK + index;
       out.slots[count++] = slot;
     }
   }

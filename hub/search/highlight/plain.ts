@@ -95,9 +95,9 @@ function fragmenter(value: MatchedValue, options: HighlightField): (token: Token
   let waitFor = -1;
   return (token) => {
     // Lucene counts positions from the second token on: that of a phrase's first word is reached at its second.
-    const place = token.position - first - 1;
-    if (waitFor > place) return false;
-    const phrase = phrases.get(place);
+    const offset = token.position - first - 1;
+    if (waitFor > offset) return false;
+    const phrase = phrases.get(offset);
     waitFor = phrase?.some(({ text }) => text === token.text) === true ? phrase.at(-1)!.position + 1 : -1;
     // No fragment begins within a phrase, nor near the end of the text.
     return length - token.endOffset >= size >>> 1 && begins(token);

@@ -73,7 +73,7 @@ class Window {
     this.#at = lists.map(() => 0);
     this.#heap = lists.map((_, list) => list);
     for (const list of lists) this.#add(list[0]!);
-    for (let place = lists.length >> 1; place >= 0; place--) this.#sink(place);
+    for (let index = lists.length >> 1; index >= 0; index--) this.#sink(index);
   }
 
   get first(): Interval {
@@ -97,20 +97,20 @@ class Window {
     if (end > this.end) this.end = end;
   }
 
-  #span(place: number): Interval {
-    const list = this.#heap[place]!;
+  #span(index: number): Interval {
+    const list = this.#heap[index]!;
     return this.#lists[list]![this.#at[list]!]!;
   }
 
   #sink(from: number): void {
     const heap = this.#heap;
-    for (let place = from; ; ) {
-      let least = place;
-      for (let child = 2 * place + 1; child <= 2 * place + 2 && child < heap.length; child++)
+    for (let index = from; ; ) {
+      let least = index;
+      for (let child = 2 * index + 1; child <= 2 * index + 2 && child < heap.length; child++)
         if (inOrder(this.#span(child), this.#span(least)) < 0) least = child;
-      if (least === place) return;
-      [heap[place], heap[least]] = [heap[least]!, heap[place]!];
-      place = least;
+      if (least === index) return;
+      [heap[index], heap[least]] = [heap[least]!, heap[index]!];
+      index = least;
     }
   }
 }

@@ -215,7 +215,7 @@ class Automaton {
   #moved({ inner, next }: State, point: number): number | undefined {
     const { language, at } = inner!;
     this.#usage.addWork(TRANSITION_WORK + at.length);
-    const moved = language.parts.map((part, place) => part.step(at[place]!, point));
+    const moved = language.parts.map((part, index) => part.step(at[index]!, point));
     if (!language.isComplement && moved.some(({ states }) => states.length === 0)) return undefined;
     const key = `${language.id} ${next} ${moved.map(({ id }) => id).join()}`;
     let number = this.#positions.get(key);

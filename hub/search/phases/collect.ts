@@ -243,8 +243,8 @@ export class Collection {
     if (signal !== undefined) this.#control = this.#control.withSignal(signal);
     const fetchers = new Map<number, HitFetcher>();
     const fetched: Hit[] = [];
-    for (const place of places) {
-      const { shardOrder, result, hit } = this.#hits[place]!;
+    for (const position of places) {
+      const { shardOrder, result, hit } = this.#hits[position]!;
       let fetcher = fetchers.get(shardOrder);
       if (fetcher === undefined) fetchers.set(shardOrder, (fetcher = this.#fetcher(result.shard)));
       fetched.push(fetcher.fetch(hit));

@@ -39,7 +39,7 @@ export interface DeferredHits {
 
 /** Returns hits in the form in which each is decoded when it is read. */
 export function deferHits({ hits, timedOut }: FetchedHits): DeferredHits {
-  return { hits: hits.map((hit, place) => new LateBucket(place, 1, () => hit)), timedOut };
+  return { hits: hits.map((hit, index) => new LateBucket(index, 1, () => hit)), timedOut };
 }
 
 /** Hosts of versions that don't send `closed` keep a collection until it is closed by a request. */
@@ -120,7 +120,7 @@ function from({
   fetched = NOTHING_FETCHED,
 }: Pick<CollectReply, "fetched" | "deferred">): OpenCollection["fetch"] {
   const { timedOut } = deferred ?? fetched;
-  const at = (place: number): Hit =>
-    deferred === undefined ? fetched.hits[place]! : deferred.hits[place]!.below;
+  const at = (index: number): Hit =>
+    deferred === undefined ? fetched.hits[index]! : deferred.hits[index]!.below;
   return (places) => Promise.resolve({ hits: places.map(at), timedOut });
 }

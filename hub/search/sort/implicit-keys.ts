@@ -184,8 +184,8 @@ function orderOf(segment: SegmentReader): IdOrder {
   const ids = Array.from({ length: segment.docCount }, (_, doc) => segment.id(doc));
   const docAt = Int32Array.from(ids.keys()).sort((a, b) => compareIds(ids[a]!, ids[b]!) || a - b);
   const placeOf = new Int32Array(docAt.length);
-  docAt.forEach((doc, place) => {
-    placeOf[doc] = place;
+  docAt.forEach((doc, index) => {
+    placeOf[doc] = index;
   });
   const order = { placeOf, docAt };
   orders.set(segment, order);

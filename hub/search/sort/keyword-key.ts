@@ -69,13 +69,13 @@ class KeywordKey implements SegmentKey {
   load(docs: Int32Array, _scores: Float32Array | null, length: number, out: Float64Array): void {
     const count = this.#values.read(docs, length);
     const { ordinals, places } = this.#values;
-    let lastPlace = -1;
+    let lastIndex = -1;
     for (let at = 0; at < count; at++) {
-      const place = places[at]!;
+      const index = places[at]!;
       // Ordinals of a document are ascending: the first is the smallest, the last the largest.
-      if (place === lastPlace && !this.#largest) continue;
-      lastPlace = place;
-      out[place] = ordinals[at]! < 0 ? this.#missingKey : this.#sign * ordinals[at]!;
+      if (index === lastIndex && !this.#largest) continue;
+      lastIndex = index;
+      out[index] = ordinals[at]! < 0 ? this.#missingKey : this.#sign * ordinals[at]!;
     }
   }
 

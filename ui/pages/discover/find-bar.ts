@@ -63,14 +63,14 @@ export class FindBar extends LitElement {
   }
 
   override render(): TemplateResult {
-    const place = this.#found.indexOf(this.selected);
+    const index = this.#found.indexOf(this.selected);
     const count = formatCount(this.#found.length);
     const said =
       this._text === ""
         ? ""
-        : place < 0
+        : index < 0
           ? msg(str`${count} of ${formatCount(this.rows.length)} lines`)
-          : msg(str`${formatCount(place + 1)} of ${count}`);
+          : msg(str`${formatCount(index + 1)} of ${count}`);
     return html`<form role="search" aria-label=${msg("In the lines that are loaded")} @submit=${this.#onSubmit} @keydown=${this.#onKey}>
       <input aria-label=${msg("Find in the lines")} placeholder=${msg("Find in the lines that are loaded")} autocomplete="off" spellcheck="false"
         .value=${this._text} @input=${this.#onInput} />

@@ -82,7 +82,7 @@ export function readFormula(
   const series = first.series.map((one): Series => {
     const measured = parts.map((part, at) => {
       const values = part.series.find(({ name: other }) => other === one.name)?.values;
-      return places[at]!.map((place) => (place === undefined ? undefined : values?.[place]));
+      return places[at]!.map((position) => (position === undefined ? undefined : values?.[position]));
     });
     return { ...one, values: termValues(term, measured, first.groups.length) };
   });

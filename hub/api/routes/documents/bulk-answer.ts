@@ -22,8 +22,8 @@ export interface RunAnswer {
   readonly result: AppendResult;
   readonly indices: Pick<Indices, "get">;
   readonly refresh: RefreshPolicy;
-  /** Returns the JSON of an item that failed. `place`: its document's in the run. */
-  readonly failure: (error: AppError, place: number) => string;
+  /** Returns the JSON of an item that failed. `position`: its document's in the run. */
+  readonly failure: (error: AppError, position: number) => string;
 }
 
 export class BulkAnswer {
@@ -109,10 +109,10 @@ export class BulkAnswer {
     if (tail !== undefined) bytes.set(tail, start + itemBytes - tail.length);
     for (let done = itemBytes; start + done < end; done *= 2)
       bytes.copyWithin(start + done, start, Math.min(start + done, end - done));
-    for (let place = from, at = start; place < to; place++, at += itemBytes) {
+    for (let position = from, at = start; position < to; position++, at += itemBytes) {
       let idAt = at + head.length;
-      for (const idEnd = idEnds[place]!; id < idEnd; id++) bytes[idAt++] = ids[id]!;
-      putNumber(bytes, idAt + middle.length, digits, seqNos[place]!);
+      for (const idEnd = idEnds[position]!; id < idEnd; id++) bytes[idAt++] = ids[id]!;
+      putNumber(bytes, idAt + middle.length, digits, seqNos[position]!);
     }
     this.#length = end;
   }
@@ -177,14 +177,14 @@ interface ItemParts {
 function itemParts(
   kind: string,
   { index, copies, outcomes, versions }: AppendResult,
-  place: number,
+  position: number,
   indices: Pick<Indices, "get">,
   refresh: RefreshPolicy,
 ): ItemParts {
   const id = "\u0000";
   const seqNo = Number.MIN_SAFE_INTEGER;
-  const result = WRITE_OUTCOMES[outcomes[place]!]!;
-  const version = versions[place]!;
+  const result = WRITE_OUTCOMES[outcomes[position]!]!;
+  const version = versions[position]!;
   const shards = result === "noop" ? { copies: 0, copiesDone: 0 } : { copies, copiesDone: 1 };
   const written = { index, id, result, version, seqNo, primaryTerm: 1, ...shards };
   const body = writeBody(written, indices, refresh);

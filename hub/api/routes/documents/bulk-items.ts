@@ -56,15 +56,15 @@ export async function writePart(
     if (places.length === 0) return;
     const write = () => writeAll(parts, items, places, options, patience);
     const written = await orFailure(isFirst, options, write);
-    for (const [at, place] of places.entries())
-      results[place] = written instanceof AppError ? failed(items[place]!, written) : written[at]!;
+    for (const [at, position] of places.entries())
+      results[position] = written instanceof AppError ? failed(items[position]!, written) : written[at]!;
     isFirst = false;
     places = [];
   };
-  for (const [place, item] of items.entries()) {
+  for (const [position, item] of items.entries()) {
     const { write } = item;
     const error = write instanceof AppError ? write : refused.get(pairKey(item));
-    if (error !== undefined) results[place] = failed(item, error);
+    if (error !== undefined) results[position] = failed(item, error);
     else if ("script" in write) {
       // A script must see the writes of the items before it.
       await writePlaces();
@@ -73,9 +73,9 @@ export async function writePart(
       if (options.signal.aborted) throw new AppError("cancelled", LEFT);
       const update = () => patience.during((its) => scriptedUpdate(parts, write, its));
       const done = await orFailure(false, options, update);
-      results[place] = done instanceof AppError ? failed(item, done) : done;
+      results[position] = done instanceof AppError ? failed(item, done) : done;
       isFirst = false;
-    } else places.push(place);
+    } else places.push(position);
   }
   await writePlaces();
   await addResults(parts, items, results, options, answer);
@@ -89,9 +89,9 @@ async function addResults(
   answer: BulkAnswer,
 ): Promise<void> {
   const slices = new TimeSlices();
-  for (const [place, item] of items.entries()) {
+  for (const [position, item] of items.entries()) {
     if (slices.isDue) await slices.pause();
-    const result = results[place]!;
+    const result = results[position]!;
     const showsSource = item.source !== undefined && item.source !== false && !isFailure(result);
     if (isFailure(result)) {
       answer.errors = true;
@@ -117,16 +117,16 @@ async function writeAll(
   options: WriteOptions,
   patience: WritePatience,
 ): Promise<WriteResult[]> {
-  const writes = places.map((place) => wholeWrite(items[place]!));
+  const writes = places.map((position) => wholeWrite(items[position]!));
   const results = await patience.during((its) => documents.write(writes, its));
-  for (const [at, place] of places.entries()) {
-    const { kind, retries } = items[place]!;
+  for (const [at, position] of places.entries()) {
+    const { kind, retries } = items[position]!;
     for (let left = kind === "update" ? retries : 0; left > 0; left--) {
       const result = results[at]!;
       if (!isFailure(result) || result.error.code !== "version_conflict") break;
       const repeat = () => patience.during((its) => documents.write([writes[at]!], its));
       const again = await orFailure(false, options, repeat);
-      results[at] = again instanceof AppError ? failed(items[place]!, again) : (again[0] ?? result);
+      results[at] = again instanceof AppError ? failed(items[position]!, again) : (again[0] ?? result);
     }
   }
   return results;

@@ -213,16 +213,16 @@ export function* itemsOf(bulk: BulkRun, run: AppendRun): Iterable<BulkItem> {
   }
 }
 
-/** Returns the item of the document at `place` of a run. */
-export function itemAt({ item }: BulkRun, { ids, idEnds }: AppendRun, place: number): BulkItem {
+/** Returns the item of the document at `position` of a run. */
+export function itemAt({ item }: BulkRun, { ids, idEnds }: AppendRun, position: number): BulkItem {
   if (ids === undefined || idEnds === undefined) return item;
-  const from = place === 0 ? 0 : idEnds[place - 1]!;
-  return { ...item, id: Buffer.from(ids.subarray(from, idEnds[place])).toString("latin1") };
+  const from = position === 0 ? 0 : idEnds[position - 1]!;
+  return { ...item, id: Buffer.from(ids.subarray(from, idEnds[position])).toString("latin1") };
 }
 
-/** Yields the items of a run from that of the document at `place` on, without documents. */
-export function* itemsFrom(bulk: BulkRun, run: AppendRun, place: number): Iterable<BulkItem> {
-  for (let at = place; at < run.ends.length; at++) yield itemAt(bulk, run, at);
+/** Yields the items of a run from that of the document at `position` on, without documents. */
+export function* itemsFrom(bulk: BulkRun, run: AppendRun, position: number): Iterable<BulkItem> {
+  for (let at = position; at < run.ends.length; at++) yield itemAt(bulk, run, at);
 }
 
 /** Returns the documents of a run. */

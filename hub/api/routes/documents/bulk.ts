@@ -219,8 +219,8 @@ async function appendAll(
       await addFailures(parts, itemsFrom(simple, run, at), result, options, answer);
       break;
     }
-    const failure = (error: AppError, place: number): string =>
-      failureJson(parts, itemAt(simple, part, place), error);
+    const failure = (error: AppError, position: number): string =>
+      failureJson(parts, itemAt(simple, part, position), error);
     await answer.addRun({ kind, result, indices: parts.indices, refresh: options.refresh, failure });
   }
   // The body isn't needed any more: the log has a copy.

@@ -97,10 +97,10 @@ function recall(options: JsonObject): Rate {
 function reciprocalRank(options: JsonObject): Rate {
   const threshold = thresholdOf(options);
   return (hits) => {
-    const place = hits.findIndex((rating) => rating !== undefined && rating >= threshold);
+    const index = hits.findIndex((rating) => rating !== undefined && rating >= threshold);
     return {
-      score: place < 0 ? 0 : 1 / (place + 1),
-      details: { first_relevant: place < 0 ? -1 : place + 1 },
+      score: index < 0 ? 0 : 1 / (index + 1),
+      details: { first_relevant: index < 0 ? -1 : index + 1 },
     };
   };
 }
@@ -126,7 +126,7 @@ function discountedGain(options: JsonObject): Rate {
 /** Hits without a rating add nothing but keep their rank. */
 function gainOf(ratings: HitRatings): number {
   return ratings.reduce<number>(
-    (sum, rating, place) => sum + (rating === undefined ? 0 : (2 ** rating - 1) / Math.log2(place + 2)),
+    (sum, rating, index) => sum + (rating === undefined ? 0 : (2 ** rating - 1) / Math.log2(index + 2)),
     0,
   );
 }
@@ -138,11 +138,11 @@ function expectedReciprocalRank(options: JsonObject): Rate {
   return (hits) => {
     let stillLooking = 1;
     let score = 0;
-    for (const [place, given] of hits.entries()) {
+    for (const [index, given] of hits.entries()) {
       const rating = given ?? unknownRating;
       if (rating === undefined) continue;
       const satisfies = (2 ** rating - 1) / 2 ** maximum;
-      score += (stillLooking * satisfies) / (place + 1);
+      score += (stillLooking * satisfies) / (index + 1);
       stillLooking *= 1 - satisfies;
     }
     return { score, details: { unrated_docs: countUnrated(hits) } };

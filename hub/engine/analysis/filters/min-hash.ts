@@ -67,9 +67,9 @@ function leastHashes(words: readonly bigint[], seed: bigint, { buckets, width, s
     const set = sets[Number((hash >> BUCKET_SHIFT) / width)]!;
     // Most hashes of a long text are none of the least.
     if (set.length === size && hash >= set.at(-1)!) continue;
-    const place = placeOf(hash, set);
-    if (set[place] === hash) continue;
-    set.splice(place, 0, hash);
+    const index = placeOf(hash, set);
+    if (set[index] === hash) continue;
+    set.splice(index, 0, hash);
     if (set.length > size) set.pop();
   }
   return sets;

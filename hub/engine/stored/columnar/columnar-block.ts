@@ -57,26 +57,26 @@ export class ColumnarBlock {
     }
   }
 
-  /** A copy of document number `place` of the block. */
-  document(place: number): Uint8Array {
+  /** A copy of document number `index` of the block. */
+  document(index: number): Uint8Array {
     const out = this.#out;
     out.clear();
-    this.append(place, out);
+    this.append(index, out);
     return out.view().slice();
   }
 
-  /** Appends document number `place` of the block. Throws data_corrupt; `out` may then have a part of it. */
-  append(place: number, out: ByteBuffer): void {
+  /** Appends document number `index` of the block. Throws data_corrupt; `out` may then have a part of it. */
+  append(index: number, out: ByteBuffer): void {
     try {
-      this.#append(place, out);
+      this.#append(index, out);
     } catch (error) {
       throw asDamage(error);
     }
   }
 
-  #append(place: number, out: ByteBuffer): void {
-    const shape = this.#shapeOf.at(place);
-    const row = this.#rowOf[place]!;
+  #append(index: number, out: ByteBuffer): void {
+    const shape = this.#shapeOf.at(index);
+    const row = this.#rowOf[index]!;
     if (shape === 0) {
       out.append(this.#whole[row]!);
       return;

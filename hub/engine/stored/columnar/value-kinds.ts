@@ -70,9 +70,9 @@ export function writeTime(timeMs: number, out: Uint8Array, at: number): void {
 /** Writes a whole number from 0 on in `count` digits. */
 export function putDigits(out: Uint8Array, at: number, count: number, value: number): void {
   let rest = value;
-  for (let place = at + count - 1; place >= at; place--) {
+  for (let index = at + count - 1; index >= at; index--) {
     const next = Math.floor(rest / 10);
-    out[place] = ZERO + rest - next * 10;
+    out[index] = ZERO + rest - next * 10;
     rest = next;
   }
 }

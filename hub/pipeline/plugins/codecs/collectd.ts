@@ -97,8 +97,8 @@ function eventOf(
   const names = types.get(identity.collectd_type ?? "") ?? [];
   const isNan = values.some((value) => Number.isNaN(value));
   if (isNan && nan_handling === "drop") return undefined;
-  for (const [place, value] of values.entries()) {
-    const name = values.length === 1 ? "value" : (names[place] ?? `value${place}`);
+  for (const [index, value] of values.entries()) {
+    const name = values.length === 1 ? "value" : (names[index] ?? `value${index}`);
     fields[name] = Number.isNaN(value) ? decimal(nan_value) : value;
   }
   if (message !== undefined) fields["message"] = message;

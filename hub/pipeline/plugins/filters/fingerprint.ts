@@ -161,7 +161,7 @@ export function murmur3(value: unknown): number {
     hash = (Math.imul(hash, 5) + 0xe6546b64) | 0;
   }
   let tail = 0;
-  for (let place = bytes.length - 1; place >= at; place--) tail = (tail << 8) | bytes[place]!;
+  for (let offset = bytes.length - 1; offset >= at; offset--) tail = (tail << 8) | bytes[offset]!;
   hash ^= scramble(tail) ^ bytes.length;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);

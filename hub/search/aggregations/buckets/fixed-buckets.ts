@@ -19,7 +19,7 @@ export type FixedState = readonly { readonly count: number; readonly below: Tree
 /** Puts documents into some of `size` buckets: `sort` calls `put(index in the batch, bucket)` ascending by index. */
 export interface Sorter {
   segment(segment: SegmentReader): void;
-  sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void;
+  sort(docs: Int32Array, length: number, put: (index: number, bucket: number) => void): void;
 }
 
 export class FixedCollector implements Collector<FixedState> {
@@ -58,8 +58,8 @@ export class FixedCollector implements Collector<FixedState> {
     for (let at = 0; at < length; at++) owned = Math.max(owned, owners[at]! + 1);
     this.#budget.add((owned - this.#owners) * this.#size);
     this.#owners = owned;
-    this.#sorter.sort(docs, length, (place, bucket) => {
-      this.#buckets.add(docs[place]!, owners[place]! * this.#size + bucket);
+    this.#sorter.sort(docs, length, (index, bucket) => {
+      this.#buckets.add(docs[index]!, owners[index]! * this.#size + bucket);
     });
     this.#buckets.flush();
   }

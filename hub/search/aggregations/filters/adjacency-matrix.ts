@@ -124,14 +124,14 @@ class PairSorter implements Sorter {
     this.#single.segment(segment);
   }
 
-  sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void {
+  sort(docs: Int32Array, length: number, put: (index: number, bucket: number) => void): void {
     let current = -1;
     let matched: number[] = [];
-    this.#single.sort(docs, length, (place, bucket) => {
-      if (place !== current) matched = [];
-      current = place;
-      put(place, bucket);
-      for (const other of matched) put(place, pairBucket(other, bucket, this.#count));
+    this.#single.sort(docs, length, (index, bucket) => {
+      if (index !== current) matched = [];
+      current = index;
+      put(index, bucket);
+      for (const other of matched) put(index, pairBucket(other, bucket, this.#count));
       matched.push(bucket);
     });
   }

@@ -103,9 +103,9 @@ export class QuerySorter implements Sorter {
     this.#last = -1;
   }
 
-  sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void {
-    for (let place = 0; place < length; place++) {
-      const doc = docs[place]!;
+  sort(docs: Int32Array, length: number, put: (index: number, bucket: number) => void): void {
+    for (let index = 0; index < length; index++) {
+      const doc = docs[index]!;
       const scorers = this.#scorersFrom(doc);
       let found = false;
       for (let bucket = 0; bucket < scorers.length; bucket++) {
@@ -113,9 +113,9 @@ export class QuerySorter implements Sorter {
         if (scorer === null || scorer === undefined || scorer.doc === NO_MORE_DOCS) continue;
         if ((scorer.doc < doc ? scorer.advance(doc) : scorer.doc) !== doc) continue;
         found = true;
-        put(place, bucket);
+        put(index, bucket);
       }
-      if (!found && this.#other !== undefined) put(place, this.#other);
+      if (!found && this.#other !== undefined) put(index, this.#other);
     }
   }
 
@@ -169,7 +169,7 @@ export const global: AggregationType = {
 const EVERYTHING: Sorter = {
   segment: () => undefined,
   sort(_docs, length, put) {
-    for (let place = 0; place < length; place++) put(place, 0);
+    for (let index = 0; index < length; index++) put(index, 0);
   },
 };
 

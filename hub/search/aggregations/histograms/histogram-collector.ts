@@ -77,19 +77,19 @@ export class HistogramCollector implements Collector<HistogramState> {
     let lastKey = Number.NaN;
     let lastOwner = -1;
     let lastBucket = -1;
-    let lastPlace = -1;
+    let lastIndex = -1;
     for (let at = 0; at < count; at++) {
-      const place = places[at]!;
+      const index = places[at]!;
       const key = this.#floor(values[at]!);
       if (!(key >= first && key <= last)) continue;
-      const owner = owners[place]!;
+      const owner = owners[index]!;
       if (key !== lastKey || owner !== lastOwner) {
         lastKey = key;
         lastOwner = owner;
         lastBucket = this.#keys.bucket(owner, key);
-      } else if (place === lastPlace) continue;
-      lastPlace = place;
-      this.#buckets.add(docs[place]!, lastBucket);
+      } else if (index === lastIndex) continue;
+      lastIndex = index;
+      this.#buckets.add(docs[index]!, lastBucket);
     }
     this.#buckets.flush();
   }

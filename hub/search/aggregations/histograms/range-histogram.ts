@@ -147,10 +147,10 @@ export class RangeHistogramCollector implements Collector<HistogramState> {
       const side = isLower ? this.#from : this.#to;
       const count = values.read(docs, length);
       for (let at = 0; at < count; at++) {
-        const place = values.places[at]!;
-        if (!Number.isNaN(side[place]!)) throw severalRanges(this.#buckets.field);
+        const index = values.places[at]!;
+        if (!Number.isNaN(side[index]!)) throw severalRanges(this.#buckets.field);
         const value = values.values[at]!;
-        side[place] = isOpen ? this.#inside(value, isLower) : value;
+        side[index] = isOpen ? this.#inside(value, isLower) : value;
       }
     }
   }

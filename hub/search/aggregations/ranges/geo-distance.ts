@@ -66,10 +66,10 @@ class DistanceSorter implements Sorter {
     this.#points.open(segment);
   }
 
-  sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void {
+  sort(docs: Int32Array, length: number, put: (index: number, bucket: number) => void): void {
     const { lat, lon } = this.#origin;
-    for (let place = 0; place < length; place++) {
-      const count = this.#points.read(docs[place]!);
+    for (let index = 0; index < length; index++) {
+      const count = this.#points.read(docs[index]!);
       let nearest = Number.POSITIVE_INFINITY;
       for (let at = 0; at < count; at++) {
         const metres = distanceMetres(lat, lon, this.#points.latitudes[at]!, this.#points.longitudes[at]!);
@@ -77,7 +77,7 @@ class DistanceSorter implements Sorter {
       }
       if (count === 0) continue;
       for (let bucket = 0; bucket < this.#ranges.length; bucket++)
-        if (inRange(nearest, this.#ranges[bucket]!)) put(place, bucket);
+        if (inRange(nearest, this.#ranges[bucket]!)) put(index, bucket);
     }
   }
 }

@@ -245,7 +245,7 @@ class RangeSorter implements Sorter {
     this.#numbers.open(segment);
   }
 
-  sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void {
+  sort(docs: Int32Array, length: number, put: (index: number, bucket: number) => void): void {
     const count = this.#numbers.values.read(docs, length);
     const { values, places } = this.#numbers.values;
     this.#ranges.put({ values, places, count }, put);

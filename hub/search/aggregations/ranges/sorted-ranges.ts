@@ -37,18 +37,18 @@ export class SortedRanges {
   }
 
   /** Puts each document into the buckets that one of its values falls into, once into each. */
-  put({ values, places, count }: PlacedValues, put: (place: number, bucket: number) => void): void {
+  put({ values, places, count }: PlacedValues, put: (index: number, bucket: number) => void): void {
     const taken = this.#taken;
     for (let at = 0; at < count; at++) {
-      const [value, place] = [values[at]!, places[at]!];
-      const follows = at > 0 && places[at - 1] === place;
-      const isOnly = !follows && (at + 1 === count || places[at + 1] !== place);
+      const [value, index] = [values[at]!, places[at]!];
+      const follows = at > 0 && places[at - 1] === index;
+      const isOnly = !follows && (at + 1 === count || places[at + 1] !== index);
       if (!follows) taken.clear();
       const end = this.#firstAfter(value);
       for (let bucket = this.#firstOpen(value, end); bucket < end; bucket++) {
         if (!reaches(this.#to[bucket]!, value) || taken.has(bucket)) continue;
         if (!isOnly) taken.add(bucket);
-        put(place, bucket);
+        put(index, bucket);
       }
     }
   }

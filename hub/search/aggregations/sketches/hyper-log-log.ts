@@ -44,9 +44,9 @@ export class DistinctCounter {
     const own = this.#registers!;
     for (let ordinal = 0; ordinal < counts.length; ordinal++) {
       if (counts[ordinal] === 0) continue;
-      const place = registers[ordinal]! & (REGISTERS - 1);
+      const index = registers[ordinal]! & (REGISTERS - 1);
       const rank = registers[ordinal]! >>> PRECISION;
-      if (rank > own[place]!) own[place] = rank;
+      if (rank > own[index]!) own[index] = rank;
     }
   }
 
@@ -89,8 +89,8 @@ export class DistinctCounter {
 
   #raise(hash: number): void {
     const register = registerOf(hash);
-    const [place, rank] = [register & (REGISTERS - 1), register >>> PRECISION];
-    if (rank > this.#registers![place]!) this.#registers![place] = rank;
+    const [index, rank] = [register & (REGISTERS - 1), register >>> PRECISION];
+    if (rank > this.#registers![index]!) this.#registers![index] = rank;
   }
 }
 

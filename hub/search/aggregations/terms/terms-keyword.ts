@@ -151,13 +151,13 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     this.#pairDocs = grown(this.#pairDocs, room);
     this.#pairBuckets = grown(this.#pairBuckets, room);
     for (let at = 0; at < count; at++) {
-      const place = places[at]!;
+      const position = places[at]!;
       const ordinal = ordinals[at]!;
-      const slot = owners[place]! * cardinality + ordinal;
+      const slot = owners[position]! * cardinality + ordinal;
       const known = ordinal >= 0 && slot < this.#direct.length ? this.#direct[slot]! : UNKNOWN;
-      const bucket = known === UNKNOWN ? this.#bucket(owners[place]!, ordinal) : known;
+      const bucket = known === UNKNOWN ? this.#bucket(owners[position]!, ordinal) : known;
       if (bucket < 0) continue;
-      this.#pairDocs[length] = docs[place]!;
+      this.#pairDocs[length] = docs[position]!;
       this.#pairBuckets[length++] = bucket;
       if (length < room) continue;
       this.#buckets.addEach(this.#pairDocs, this.#pairBuckets, length);

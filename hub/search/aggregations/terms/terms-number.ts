@@ -117,16 +117,16 @@ export class NumberTermsCollector implements Collector<TermsState> {
   #collectNumbers(docs: Int32Array, owners: Int32Array, length: number): void {
     const count = this.#values.read(docs, length);
     const { values, places } = this.#values;
-    let lastPlace = -1;
+    let lastIndex = -1;
     let lastValue = Number.NaN;
     for (let at = 0; at < count; at++) {
-      const place = places[at]!;
+      const index = places[at]!;
       const value = values[at]!;
       // A document with the same value twice counts once; values of a document are ascending.
-      if (place === lastPlace && value === lastValue) continue;
-      lastPlace = place;
+      if (index === lastIndex && value === lastValue) continue;
+      lastIndex = index;
       lastValue = value;
-      this.#add(docs[place]!, owners[place]!, value);
+      this.#add(docs[index]!, owners[index]!, value);
     }
   }
 

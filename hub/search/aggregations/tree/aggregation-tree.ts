@@ -121,7 +121,7 @@ export class TreeCollector {
 
   #named(states: readonly unknown[]): TreeState {
     const named: Record<string, unknown> = {};
-    for (const [name, place] of this.#places) named[name] = states[place];
+    for (const [name, index] of this.#places) named[name] = states[index];
     return named;
   }
 
