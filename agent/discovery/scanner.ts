@@ -178,7 +178,7 @@ class Walk {
     try {
       this.#file(path, lstatSync(path));
     } catch (error) {
-      this.#trouble(path, error);
+      this.#reportProblem(path, error);
     }
   }
 
@@ -198,7 +198,7 @@ class Walk {
       const stat = statSync(path);
       if (stat.isFile()) this.#options.onFound({ raw: path, path: display, stat });
     } catch (error) {
-      this.#trouble(path, error);
+      this.#reportProblem(path, error);
     }
   }
 
@@ -213,7 +213,7 @@ class Walk {
       this.#expect(folder);
       return new Set(above).add(id);
     } catch (error) {
-      this.#trouble(folder, error);
+      this.#reportProblem(folder, error);
       return null;
     }
   }
@@ -244,13 +244,13 @@ class Walk {
       const raw = readdirSync(folder, { withFileTypes: true, encoding: "buffer" });
       return listingOf(raw.map(asTextWherePossible));
     } catch (error) {
-      this.#trouble(folder, error);
+      this.#reportProblem(folder, error);
       return EMPTY;
     }
   }
 
   /** A missing folder is no fault. After any other error nothing is known of what the path leads to. */
-  #trouble(path: RawPath, error: unknown): void {
+  #reportProblem(path: RawPath, error: unknown): void {
     const code = systemCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return;
     const display = displayPath(path);

@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 /** Time without a byte after which a connection counts as dead. */
 const TIMEOUT_MS = 5_000;
 
-export interface ApiServerPlace {
+export interface ApiServerAddress {
   /** host:port of the API server. */
   readonly address: string;
   /** Folder with token and ca.crt. */
@@ -37,7 +37,7 @@ export interface ApiRequestOptions {
  * ApiRefusal, and the errors of the connection.
  */
 export async function openApi(
-  { address, account }: ApiServerPlace,
+  { address, account }: ApiServerAddress,
   path: string,
   { signal, accept = "application/json", timeoutMs = TIMEOUT_MS }: ApiRequestOptions,
 ): Promise<AsyncIterable<string>> {
@@ -68,7 +68,7 @@ export async function openApi(
  * Throws as `openApi`, and for other answers.
  */
 export async function askApi(
-  place: ApiServerPlace,
+  place: ApiServerAddress,
   path: string,
   { maxLength, ...options }: ApiRequestOptions & { readonly maxLength: number },
 ): Promise<JsonObject> {

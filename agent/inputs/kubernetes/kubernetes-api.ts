@@ -6,7 +6,7 @@
 
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { type ApiServerPlace, askApi } from "./api-server.ts";
+import { type ApiServerAddress, askApi } from "./api-server.ts";
 import { PodWatch, podFields } from "./pod-watch.ts";
 
 const ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -21,7 +21,7 @@ const ANSWER_MS = 30_000;
 /** A pod that was not found is requested again after this time. */
 const FAILED_MS = 60_000;
 
-export interface KubernetesApiOptions extends ApiServerPlace {
+export interface KubernetesApiOptions extends ApiServerAddress {
   /** Node whose pods are watched; empty: none are. */
   readonly node: string;
   readonly log: Logger;
@@ -34,7 +34,7 @@ interface Known {
 }
 
 /** Returns the address of the API server for a process in a pod, or null outside of one. */
-export function apiOfPod(env: NodeJS.ProcessEnv): ApiServerPlace | null {
+export function apiOfPod(env: NodeJS.ProcessEnv): ApiServerAddress | null {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   if (host === undefined) return null;
   return { address: `${host.includes(":") ? `[${host}]` : host}:${port ?? "443"}`, account: ACCOUNT };

@@ -8,7 +8,7 @@
 import type { Clock } from "#proto/kit/clock.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { ApiRefusal, type ApiServerPlace, askApi, openApi } from "./api-server.ts";
+import { ApiRefusal, type ApiServerAddress, askApi, openApi } from "./api-server.ts";
 
 /** A pod as the API returns it, or its metadata alone; its members aren't checked. */
 interface Pod {
@@ -44,7 +44,7 @@ const AS_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.i
 const AS_EVENTS = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json";
 const GONE = 410;
 
-export interface PodWatchOptions extends ApiServerPlace {
+export interface PodWatchOptions extends ApiServerAddress {
   /** Node whose pods are kept. */
   readonly node: string;
   readonly log: Logger;

@@ -79,18 +79,18 @@ export class KernelFields implements BufferedFields {
     const startsAt = kernel.memory.allocate(startsBytes);
     const idsAt = kernel.memory.allocate(4 * termCount);
     const ordinalsAt = kernel.memory.allocate(4 * termCount);
-    const roomAt = kernel.allocateZeroed(at.BUFFER_BYTES);
+    const workspaceAt = kernel.allocateZeroed(at.BUFFER_BYTES);
     kernel.functions.groupTerms(this.poolAt, this.#fields.size, startsAt, idsAt);
     for (const [path, field] of this.#fields) {
       if (!field.isUsed) continue;
       const from = kernel.word(startsAt + 4 * field.number);
       const count = kernel.word(startsAt + 4 * field.number + 4) - from;
-      kernel.functions.sortTerms(this.poolAt, idsAt + 4 * from, count, ordinalsAt, roomAt);
+      kernel.functions.sortTerms(this.poolAt, idsAt + 4 * from, count, ordinalsAt, workspaceAt);
       kernel.functions.toOrdinals(field.fieldAt, ordinalsAt);
       entries[path] = this.#sealField(file, field, idsAt + 4 * from, count, docCount);
     }
-    kernel.free(roomAt);
-    kernel.memory.release(roomAt, at.BUFFER_BYTES);
+    kernel.free(workspaceAt);
+    kernel.memory.release(workspaceAt, at.BUFFER_BYTES);
     kernel.memory.release(ordinalsAt, 4 * termCount);
     kernel.memory.release(idsAt, 4 * termCount);
     kernel.memory.release(startsAt, startsBytes);

@@ -11,7 +11,7 @@ import { MASK_WORDS } from "./decoded-block.ts";
 export const SUM_WIDTH = 8;
 
 /** Offsets within a sum. */
-export const SumPlace = {
+export const SumOffset = {
   COUNT: 0,
   TOTAL: 1,
   /** What the additions so far were off by; nothing if all values are whole numbers. */
@@ -25,11 +25,11 @@ export const SumPlace = {
 
 /** Adds a value to the sum that begins at `from`. */
 function addValue(sums: Float64Array, from: number, value: number): void {
-  sums[from + SumPlace.COUNT]!++;
-  sums[from + SumPlace.TOTAL]! += value;
-  sums[from + SumPlace.SQUARES]! += value * value;
-  if (value < sums[from + SumPlace.MIN]!) sums[from + SumPlace.MIN] = value;
-  if (value > sums[from + SumPlace.MAX]!) sums[from + SumPlace.MAX] = value;
+  sums[from + SumOffset.COUNT]!++;
+  sums[from + SumOffset.TOTAL]! += value;
+  sums[from + SumOffset.SQUARES]! += value * value;
+  if (value < sums[from + SumOffset.MIN]!) sums[from + SumOffset.MIN] = value;
+  if (value > sums[from + SumOffset.MAX]!) sums[from + SumOffset.MAX] = value;
 }
 
 /**

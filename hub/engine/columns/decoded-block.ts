@@ -260,7 +260,7 @@ export class DecodedBlock {
     const base = index.exactBase(block);
     const step = index.step(block);
     if (mode === MODE_LINEAR) return base + BigInt(slot) * BigInt(step);
-    const offset = this.#valuesPlace(block);
+    const offset = this.#valuesOffset(block);
     if (mode !== MODE_PACKED) return this.#whole(this.#view(), offset + 8 * slot);
     if (this.#offsetsBlock !== block) {
       const count = index.count(block);
@@ -271,7 +271,7 @@ export class DecodedBlock {
     return base + BigInt(this.#offsets[slot]!) * BigInt(step);
   }
 
-  #valuesPlace(block: number): number {
+  #valuesOffset(block: number): number {
     const offset = this.#index.dataAt(block);
     const countBits = this.#index.countBits(block);
     if (countBits === 0) return offset;

@@ -137,7 +137,7 @@ interface Bytes {
 }
 
 /** Where chunks are checked, one after the other. */
-const chunkRoom = new Uint8Array(CHUNK_BYTES);
+const chunkBuffer = new Uint8Array(CHUNK_BYTES);
 
 /** An open segment: its directory, its bytes on demand. */
 export class SegmentFile {
@@ -230,7 +230,7 @@ export class SegmentFile {
     for (let chunk = Math.floor(offset / CHUNK_BYTES); chunk <= last; chunk++) {
       if (this.#verified[chunk] === 1) continue;
       const from = chunk * CHUNK_BYTES;
-      const bytes = this.#bytes.read(from, Math.min(CHUNK_BYTES, this.#dataBytes - from), chunkRoom);
+      const bytes = this.#bytes.read(from, Math.min(CHUNK_BYTES, this.#dataBytes - from), chunkBuffer);
       if (crc32c(bytes) !== this.#crcs![chunk]) throw this.corrupt(`the checksum at byte ${from} is wrong`);
       this.#verified[chunk] = 1;
     }

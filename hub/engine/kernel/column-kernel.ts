@@ -34,7 +34,7 @@ export interface ColumnRun {
 }
 
 /** Where a run is in the kernel's memory: its description, growing buffers, memory for the numbers of a block. */
-interface RunPlace {
+interface RunBuffers {
   readonly at: number;
   readonly index: number;
   readonly data: number;
@@ -42,7 +42,7 @@ interface RunPlace {
   readonly numbers: number;
 }
 
-function placeOfRun(kernel: Kernel): RunPlace {
+function placeOfRun(kernel: Kernel): RunBuffers {
   const place = {
     at: kernel.allocateZeroed(RUN_BYTES),
     index: kernel.allocateZeroed(BUFFER_BYTES),
@@ -118,8 +118,8 @@ export class ColumnKernel implements ColumnFunctions {
   /** What `#slots` holds: it serves many runs. */
   #placedSlots: WeakRef<Int32Array> | undefined;
   /** The column that is looked at, and one beside it. */
-  readonly #run: RunPlace;
-  readonly #beside: RunPlace;
+  readonly #run: RunBuffers;
+  readonly #beside: RunBuffers;
   /** Where sums are, and slots; how many ordinals there are. */
   #summing = { at: 0, slotsAt: 0, ordinals: 0 };
   /** A view of `#floats`; those of shared memory stay good when it grows. */
@@ -258,7 +258,7 @@ export class ColumnKernel implements ColumnFunctions {
   }
 
   /** Copies a run in and describes it as assembly/column.ts reads it. */
-  #open(place: RunPlace, { index, blocks, data, dataFrom, docs, isUnsigned, presence }: ColumnRun): void {
+  #open(place: RunBuffers, { index, blocks, data, dataFrom, docs, isUnsigned, presence }: ColumnRun): void {
     const kernel = this.#kernel;
     const description = [
       kernel.place(place.index, index),

@@ -60,7 +60,7 @@ interface KernelFunctions extends SearchFunctions {
   endText(fieldAt: number, doc: number, tokens: number, next: number): void;
   padNorms(fieldAt: number, docCount: number): void;
   groupTerms(poolAt: number, fieldCount: number, startsAt: number, idsAt: number): void;
-  sortTerms(poolAt: number, idsAt: number, count: number, ordinalsAt: number, roomAt: number): void;
+  sortTerms(poolAt: number, idsAt: number, count: number, ordinalsAt: number, workspaceAt: number): void;
   toOrdinals(fieldAt: number, ordinalsAt: number): void;
   gatherWords(fieldAt: number, sealAt: number, terms: number): void;
   gatherValues(fieldAt: number, sealAt: number, terms: number): void;
@@ -357,7 +357,7 @@ interface SearchFunctions {
     needle: number,
     needleLength: number,
     text: number,
-    textRoom: number,
+    textCapacity: number,
     out: number,
   ): number;
 }

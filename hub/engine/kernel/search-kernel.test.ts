@@ -5,7 +5,7 @@ import { before, describe, test } from "node:test";
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
 import { BlockColumn, RUN_BLOCKS } from "#hub/engine/columns/block-column.ts";
-import { addSums, SUM_WIDTH, SumPlace } from "#hub/engine/columns/column-sums.ts";
+import { addSums, SUM_WIDTH, SumOffset } from "#hub/engine/columns/column-sums.ts";
 import { type ColumnNumbers, writeColumn } from "#hub/engine/columns/column-writer.ts";
 import { MemorySink, SegmentFile, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import { PostingsList, writePostings } from "#hub/engine/postings/postings-writer.ts";
@@ -275,8 +275,8 @@ for (const shape of SHAPES.filter(({ name }) => name.endsWith("ordinals") || nam
 function noSums(ordinals: number): Float64Array {
   const sums = new Float64Array(SUM_WIDTH * ordinals);
   for (let from = 0; from < sums.length; from += SUM_WIDTH) {
-    sums[from + SumPlace.MIN] = Number.POSITIVE_INFINITY;
-    sums[from + SumPlace.MAX] = Number.NEGATIVE_INFINITY;
+    sums[from + SumOffset.MIN] = Number.POSITIVE_INFINITY;
+    sums[from + SumOffset.MAX] = Number.NEGATIVE_INFINITY;
   }
   return sums;
 }
@@ -301,11 +301,11 @@ function sumsBySlot(
     if (value === undefined || ordinal === undefined || wanted?.has(doc) === false) continue;
     if (slots[ordinal]! < 0) continue;
     const at = SUM_WIDTH * slots[ordinal]!;
-    sums[at + SumPlace.COUNT]! += 1;
-    sums[at + SumPlace.TOTAL]! += value;
-    sums[at + SumPlace.SQUARES]! += value * value;
-    sums[at + SumPlace.MIN] = Math.min(sums[at + SumPlace.MIN]!, value);
-    sums[at + SumPlace.MAX] = Math.max(sums[at + SumPlace.MAX]!, value);
+    sums[at + SumOffset.COUNT]! += 1;
+    sums[at + SumOffset.TOTAL]! += value;
+    sums[at + SumOffset.SQUARES]! += value * value;
+    sums[at + SumOffset.MIN] = Math.min(sums[at + SumOffset.MIN]!, value);
+    sums[at + SumOffset.MAX] = Math.max(sums[at + SumOffset.MAX]!, value);
   }
   return sums;
 }

@@ -42,7 +42,7 @@ export interface TermBytes {
 }
 
 /** Where a term of a phrase is in the kernel's memory: state, growing buffers, memory for positions. */
-interface TermPlace {
+interface TermBuffers {
   readonly at: number;
   readonly postings: number;
   readonly positions: number;
@@ -65,7 +65,7 @@ export class SearchKernel {
   readonly #group: number;
   readonly #text: number;
   readonly #found: number;
-  readonly #terms: readonly TermPlace[];
+  readonly #terms: readonly TermBuffers[];
 
   private constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -96,7 +96,7 @@ export class SearchKernel {
   /** Adds the documents of a term to `words` (ceil(docCount / 32) of them). False where the bytes are damaged. */
   addPostings(postings: Uint8Array, docFreq: number, docCount: number, words: Uint32Array): boolean {
     const kernel = this.#kernel;
-    const bits = this.#setRoom(words.length);
+    const bits = this.#reserveBits(words.length);
     kernel.memory.words.set(words, bits >>> 2);
     const whole = this.#setPostings(postings, docFreq, docCount, bits);
     words.set(kernel.memory.words.subarray(bits >>> 2, (bits >>> 2) + words.length));
@@ -107,14 +107,14 @@ export class SearchKernel {
   postings(postings: Uint8Array, docFreq: number, docCount: number): Uint32Array | null {
     const { memory } = this.#kernel;
     const length = Math.ceil(docCount / 32);
-    const bits = this.#setRoom(length);
+    const bits = this.#reserveBits(length);
     memory.words.fill(0, bits >>> 2, (bits >>> 2) + length);
     const whole = this.#setPostings(postings, docFreq, docCount, bits);
     return whole ? memory.words.slice(bits >>> 2, (bits >>> 2) + length) : null;
   }
 
   /** Returns the address of memory for a set of this many words, an even number of which the last is zero. */
-  #setRoom(words: number): number {
+  #reserveBits(words: number): number {
     const kernel = this.#kernel;
     const bits = kernel.reserve(this.#set, 4 * words + 4);
     kernel.setWord(bits + 4 * words, 0);
@@ -137,7 +137,7 @@ export class SearchKernel {
     const length = Math.ceil(docCount / 32);
     this.#placeTerm(this.#terms[0]!, first);
     this.#placeTerm(this.#terms[1]!, second);
-    const bits = this.#setRoom(length);
+    const bits = this.#reserveBits(length);
     kernel.memory.words.fill(0, bits >>> 2, (bits >>> 2) + length);
     const [a, b] = [this.#terms[0]!.at, this.#terms[1]!.at];
     if (kernel.functions.nearSet(a, b, distance, docCount, bits) !== 1) return null;
@@ -145,7 +145,7 @@ export class SearchKernel {
   }
 
   /** Copies a term's bytes in and fills the start of its state as assembly/phrase.ts reads it. */
-  #placeTerm(place: TermPlace, { postings, positions, docFreq }: TermBytes): void {
+  #placeTerm(place: TermBuffers, { postings, positions, docFreq }: TermBytes): void {
     const kernel = this.#kernel;
     kernel.memory.bytes.fill(0, place.at, place.at + TERM_STATE_BYTES);
     const numbers = [

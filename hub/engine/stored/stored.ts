@@ -250,7 +250,7 @@ function pack(raw: Uint8Array, packing: Packing, out: ByteBuffer): void {
 function unpack(bytes: Uint8Array, room?: ByteBuffer): Uint8Array {
   if (bytes.length >= LZ4_HEADER_BYTES && readU32(bytes, 0) === LZ4_MAGIC) {
     const size = readU32(bytes, 4);
-    const raw = size <= MAX_LZ4_BYTES ? roomFor(size, room) : null;
+    const raw = size <= MAX_LZ4_BYTES ? bufferFor(size, room) : null;
     if (raw === null || !unpackLz4To(bytes.subarray(LZ4_HEADER_BYTES), size, raw, 0))
       throw new AppError("data_corrupt", "a block of stored bytes can't be unpacked");
     return raw;
@@ -259,7 +259,7 @@ function unpack(bytes: Uint8Array, room?: ByteBuffer): Uint8Array {
 }
 
 /** Memory for an unpacked block. Who opens many reuses it: new memory would have to be touched page by page for each. */
-function roomFor(size: number, room: ByteBuffer | undefined): Uint8Array {
+function bufferFor(size: number, room: ByteBuffer | undefined): Uint8Array {
   if (room === undefined) return new Uint8Array(size);
   room.clear();
   room.reserve(size);

@@ -88,7 +88,7 @@ export class HostThreadClient implements CallableHost {
   #watching: NodeJS.Timeout | undefined;
   #reached: Position = START;
   #report: HostReport = { position: START, failure: "", setBack: null, contexts: 0 };
-  #trouble = "";
+  #problem = "";
 
   constructor(options: HostThreadOptions) {
     this.#options = options;
@@ -115,7 +115,7 @@ export class HostThreadClient implements CallableHost {
   async open(catalog: FrontCatalog): Promise<KnownPositions> {
     const life = this.#life;
     if (life === undefined)
-      throw new AppError("unavailable", `the thread of the shards ended: ${this.#trouble}`);
+      throw new AppError("unavailable", `the thread of the shards ended: ${this.#problem}`);
     this.#catalog = catalog;
     catalog.onChange((index, uuid) => this.#life?.link.indexChanged(index, uuid));
     const known = await life.link.open(catalog, this.#options.absent);
@@ -150,7 +150,7 @@ export class HostThreadClient implements CallableHost {
 
   /** Why nothing can be indexed, made durable or searched now; empty while all is well. */
   get failure(): string {
-    return this.#trouble || this.#report.failure;
+    return this.#problem || this.#report.failure;
   }
 
   /** See ShardHost.setBack; according to the last report. */
@@ -225,7 +225,7 @@ export class HostThreadClient implements CallableHost {
 
   #serve(life: Life): void {
     this.#serving = life;
-    this.#trouble = "";
+    this.#problem = "";
     this.#ready.resolve();
   }
 
@@ -240,7 +240,7 @@ export class HostThreadClient implements CallableHost {
     over.removeEventListener("abort", wake);
     if (this.#serving !== undefined) return this.#serving;
     if (signal?.aborted === true) throw new AppError("cancelled", "the request was cancelled");
-    throw new AppError("unavailable", `the shards are not available: ${this.#trouble}`);
+    throw new AppError("unavailable", `the shards are not available: ${this.#problem}`);
   }
 
   /** Ends a thread that is stuck. */
@@ -269,7 +269,7 @@ export class HostThreadClient implements CallableHost {
     const why = cause instanceof Error ? cause.message : "it ended";
     this.#options.restarts.inc({ reason: kind });
     this.#options.log.error({ err: cause }, "the thread of the shards was lost; it is started again");
-    this.#trouble = `the thread of the shards is started again, since ${why}`;
+    this.#problem = `the thread of the shards is being restarted, since ${why}`;
     const { sent } = life.link;
     if (sent !== undefined && comparePositions(sent, this.#reached) > 0) this.#reached = sent;
     this.#life = undefined;

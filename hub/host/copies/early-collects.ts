@@ -191,18 +191,18 @@ function isSentEarly({ body, targets, slice }: SearchCall): boolean {
 }
 
 function isSmall(value: unknown): boolean {
-  return roomAfter(value, MAX_BYTES) >= 0;
+  return remainingAfter(value, MAX_BYTES) >= 0;
 }
 
 /** Returns what is left of `room` after a value; walks no further where that is negative. */
-function roomAfter(value: unknown, room: number): number {
+function remainingAfter(value: unknown, room: number): number {
   if (typeof value === "string") return room - 1 - value.length;
   if (typeof value !== "object" || value === null) return room - 5;
   if (ArrayBuffer.isView(value)) return room - value.byteLength;
   let left = room - 2;
   for (const each of Array.isArray(value) ? (value as unknown[]) : Object.values(value)) {
     if (left < 0) return left;
-    left = roomAfter(each, left - 1);
+    left = remainingAfter(each, left - 1);
   }
   return left;
 }

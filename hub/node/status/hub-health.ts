@@ -112,7 +112,7 @@ function pipelinesCheck({ journal, stopped, pipelines }: HealthSources, state: S
   return worstOf(
     () => finding("failing", stoppedPartitions(stopped)),
     progressCheck(() => progress(state, RAW_STREAM, journal.readUpTo(RAW_STREAM)), "read"),
-    () => finding("degraded", pipelines.trouble()),
+    () => finding("degraded", pipelines.problem()),
     deadLettersCheck(async () => (await state(DEAD_LETTER_STREAM)).lastSequence),
   );
 }

@@ -133,7 +133,7 @@ export class Pipelines implements Component, PartitionRunner {
   }
 
   /** Returns the problems: inputs that can't run, outputs that can't deliver, and an invalid change. */
-  trouble(): string {
+  problem(): string {
     const { inputs = [], failures = [], problem = "" } = this.#pipeline?.status() ?? {};
     const failing = inputs
       .filter(({ state }) => state === "failing")

@@ -242,10 +242,10 @@ export function transferList({ documents, records }: MessageOutput): ArrayBuffer
   const columns = Object.values(documents).filter((column) => ArrayBuffer.isView(column));
   return [
     ...columns.map(({ buffer }) => buffer as ArrayBuffer),
-    ...records.flatMap(({ bytes, ends, targetPlaces, places, timesMs }) => [
+    ...records.flatMap(({ bytes, ends, targetIndexes, places, timesMs }) => [
       bytes.buffer,
       ends.buffer,
-      targetPlaces.buffer,
+      targetIndexes.buffer,
       places.buffer,
       timesMs.buffer,
     ]),

@@ -28,16 +28,16 @@ const NO_NAME = new Uint8Array();
 let nextNumber = randomInt(2 ** 47) * 32;
 
 /** A node of the tree. */
-class ShapePlace {
+class ShapeNode {
   /** Unique number of this shape, never reused. Below 2^53. */
   readonly number = nextNumber++;
   /** `,"name":` where a name led here. */
   readonly json: Uint8Array;
   readonly #tree: ShapeTree;
   #step: Step | undefined;
-  #next: ShapePlace | undefined;
+  #next: ShapeNode | undefined;
   /** By the steps that weren't taken last; most nodes have none. */
-  #others: Map<Step, ShapePlace> | undefined;
+  #others: Map<Step, ShapeNode> | undefined;
 
   constructor(tree: ShapeTree, json: Uint8Array) {
     this.#tree = tree;
@@ -45,11 +45,11 @@ class ShapePlace {
   }
 
   /** Returns the node after a step. */
-  after(step: Step): ShapePlace {
+  after(step: Step): ShapeNode {
     return this.#step === step ? this.#next! : this.#turn(step);
   }
 
-  #turn(step: Step): ShapePlace {
+  #turn(step: Step): ShapeNode {
     const next = this.#others?.get(step) ?? this.#tree.grow(step);
     if (this.#step !== undefined) {
       this.#others ??= new Map();
@@ -63,22 +63,22 @@ class ShapePlace {
 }
 
 class ShapeTree {
-  #root = new ShapePlace(this, NO_NAME);
+  #root = new ShapeNode(this, NO_NAME);
   #places = 0;
 
   /** Where an event begins. */
-  get root(): ShapePlace {
+  get root(): ShapeNode {
     if (this.#places > MAX_PLACES) {
-      this.#root = new ShapePlace(this, NO_NAME);
+      this.#root = new ShapeNode(this, NO_NAME);
       this.#places = 0;
     }
     return this.#root;
   }
 
   /** Returns a new node after `step`. */
-  grow(step: Step): ShapePlace {
+  grow(step: Step): ShapeNode {
     this.#places++;
-    return new ShapePlace(this, typeof step === "string" ? piece(`,${JSON.stringify(step)}:`) : NO_NAME);
+    return new ShapeNode(this, typeof step === "string" ? piece(`,${JSON.stringify(step)}:`) : NO_NAME);
   }
 }
 
@@ -108,8 +108,8 @@ interface Beginning {
   /** With the brace before them. */
   readonly json: Uint8Array;
   /** Where they lead to from `root`. */
-  readonly place: ShapePlace;
-  readonly root: ShapePlace;
+  readonly place: ShapeNode;
+  readonly root: ShapeNode;
 }
 
 /** The bytes that a text was read from, UTF-8: nearly every event still has its line unchanged. */
@@ -130,7 +130,7 @@ export class EventJson {
   readonly #sharedMembers = new Map<string, SharedMember>();
   /** By the number of members. */
   readonly #beginnings: Beginning[] = [];
-  #place: ShapePlace = TREE.root;
+  #place: ShapeNode = TREE.root;
 
   /** `shared`: objects that many events have as members; they must not be changed. */
   constructor(json: JsonWriter, shared: Readonly<JsonObject> = {}) {

@@ -15,7 +15,7 @@ export interface PackedRecords {
   readonly ends: Uint32Array<ArrayBuffer>;
   readonly targets: readonly string[];
   /** Index of each record's target in `targets`. */
-  readonly targetPlaces: Uint32Array<ArrayBuffer>;
+  readonly targetIndexes: Uint32Array<ArrayBuffer>;
   readonly ids: readonly string[];
   /** See OutputRecord.place. */
   readonly places: Float64Array<ArrayBuffer>;
@@ -41,10 +41,10 @@ export class RecordPacker {
 
 /** Returns the records as objects over the packed bytes; `sourceKey`: of the message, empty if there is none. */
 export function unpackRecords(packed: PackedRecords, sourceKey: string): OutputRecord[] {
-  const { bytes, ends, targets, targetPlaces, ids, places, timesMs } = packed;
+  const { bytes, ends, targets, targetIndexes, ids, places, timesMs } = packed;
   return ids.map((id, at) => ({
     id,
-    target: targets[targetPlaces[at]!]!,
+    target: targets[targetIndexes[at]!]!,
     body: bytes.subarray(at === 0 ? 0 : ends[at - 1]!, ends[at]!),
     sourceKey,
     place: places[at]!,
@@ -58,7 +58,7 @@ function packOne(output: number, records: readonly PendingRecord[]): PackedRecor
   const ends = new Uint32Array(records.length);
   const places = new Map<string, number>();
   let at = 0;
-  const targetPlaces = Uint32Array.from(records, ({ target, body }, index) => {
+  const targetIndexes = Uint32Array.from(records, ({ target, body }, index) => {
     bytes.set(body, at);
     at += body.length;
     ends[index] = at;
@@ -71,7 +71,7 @@ function packOne(output: number, records: readonly PendingRecord[]): PackedRecor
     bytes,
     ends,
     targets: [...places.keys()],
-    targetPlaces,
+    targetIndexes,
     ids: records.map(({ id }) => id),
     places: Float64Array.from(records, ({ place }) => place),
     timesMs: Float64Array.from(records, ({ timeMs }) => timeMs),

@@ -18,7 +18,7 @@ import { IsoTime, LocalTime } from "#proto/codec/time.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { isObject } from "#proto/kit/json.ts";
 import type { tailrace } from "#proto/messages.ts";
-import { DocumentWriter, type EventPlace } from "./document-writer.ts";
+import { DocumentWriter, type EventContext } from "./document-writer.ts";
 import { writeAccess, writeJson, writeSyslog } from "./line-documents.ts";
 
 const OPEN_BRACE = 0x7b;
@@ -56,7 +56,7 @@ export class DefaultPipeline implements MessageProcessor {
     const lines = new LineCutter(message);
     while (lines.next()) {
       out.counts.events++;
-      const place: EventPlace = {
+      const place: EventContext = {
         number: lines.index,
         offset: lines.offset,
         continued: lines.continued,
@@ -74,7 +74,7 @@ export class DefaultPipeline implements MessageProcessor {
   #doubtfulLine(
     bytes: Uint8Array,
     readTimeMs: number,
-    place: EventPlace,
+    place: EventContext,
     out: DocumentPacker,
     writer: DocumentWriter,
   ): void {
@@ -92,7 +92,7 @@ export class DefaultPipeline implements MessageProcessor {
       const offset = event.offset ?? 0;
       if (!message.ranges.some(([from, to]) => offset >= from && offset < to)) continue;
       out.counts.events++;
-      const place: EventPlace = { number, offset, continued: false, open: false, tag: "" };
+      const place: EventContext = { number, offset, continued: false, open: false, tag: "" };
       this.#event(event, message.readTimeMs, place, out, writer);
     }
   }
@@ -100,7 +100,7 @@ export class DefaultPipeline implements MessageProcessor {
   #event(
     event: tailrace.LogEvent.$Properties,
     readTimeMs: number,
-    place: EventPlace,
+    place: EventContext,
     out: DocumentPacker,
     writer: DocumentWriter,
   ): void {
@@ -118,7 +118,7 @@ export class DefaultPipeline implements MessageProcessor {
     start: number,
     end: number,
     readTimeMs: number,
-    place: EventPlace,
+    place: EventContext,
     writer: DocumentWriter,
   ): void {
     const isJson = bytes[start] === OPEN_BRACE && bytes[end - 1] === CLOSE_BRACE;
@@ -144,7 +144,7 @@ export class DefaultPipeline implements MessageProcessor {
     start: number,
     end: number,
     readTimeMs: number,
-    place: EventPlace,
+    place: EventContext,
     writer: DocumentWriter,
   ): void {
     const at = bytes[start] === 0x5b ? start + 1 : start;

@@ -14,7 +14,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { mergeLine } from "./json-line.ts";
 
 /** The location of an event, and its outcome. */
-export interface EventPlace {
+export interface EventContext {
   /** Number of the line in the message. */
   readonly number: number;
   readonly offset: number;
@@ -101,7 +101,7 @@ export class DocumentWriter {
     end: number,
     timeMs: number,
     level: string,
-    place: EventPlace,
+    place: EventContext,
   ): void {
     this.begin(end - start, timeMs);
     this.form = PLAIN_FORM;
@@ -148,7 +148,7 @@ export class DocumentWriter {
   }
 
   /** Ends the document; `logMembers`: further JSON members of `log` with a leading comma, or empty. */
-  end(timeMs: number, level: string, logMembers: string, place: EventPlace): void {
+  end(timeMs: number, level: string, logMembers: string, place: EventContext): void {
     this.#close(level, logMembers, place);
     if (this.form !== 0 && logMembers === "" && this.overlay === undefined)
       this.#out.form =
@@ -157,13 +157,13 @@ export class DocumentWriter {
   }
 
   /** Ends the document and merges `line` into it. */
-  endMerged(timeMs: number, level: string, line: JsonObject, place: EventPlace): void {
+  endMerged(timeMs: number, level: string, line: JsonObject, place: EventContext): void {
     this.#close(level, "", place);
     this.#rewrite((document) => mergeLine(document, line));
     this.#add(timeMs, place);
   }
 
-  #close(level: string, logMembers: string, place: EventPlace): void {
+  #close(level: string, logMembers: string, place: EventContext): void {
     const { json } = this;
     if (logMembers !== "") this.reserve(logMembers.length);
     json.raw(this.#log);
@@ -198,7 +198,7 @@ export class DocumentWriter {
     return this.#levelBytes;
   }
 
-  #add(timeMs: number, place: EventPlace): void {
+  #add(timeMs: number, place: EventContext): void {
     const { overlay } = this;
     const eventTimeMs = overlay?.timeMs ?? timeMs;
     if (overlay !== undefined) {
@@ -220,6 +220,6 @@ export class DocumentWriter {
 }
 
 /** Index in FLAGS. */
-function flagsOf({ continued, open }: EventPlace): number {
+function flagsOf({ continued, open }: EventContext): number {
   return (continued ? 1 : 0) + (open ? 2 : 0);
 }

@@ -6,7 +6,7 @@ import { decodeText } from "#proto/codec/plain.ts";
 import { parseStructuredData } from "#proto/codec/structured-data.ts";
 import { SEVERITY_LEVELS, type SyslogLine } from "#proto/codec/syslog.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import type { DocumentWriter, EventPlace } from "./document-writer.ts";
+import type { DocumentWriter, EventContext } from "./document-writer.ts";
 import { levelOfJson, messageOfJson, needsNoMerge, timeOfJson } from "./json-line.ts";
 
 const NEXT = piece(",");
@@ -40,7 +40,7 @@ export function writeAccess(
   start: number,
   end: number,
   line: AccessLogLine,
-  place: EventPlace,
+  place: EventContext,
 ): void {
   writer.begin(end - start, line.timeMs);
   writer.form = formOf(line);
@@ -116,7 +116,7 @@ export function writeSyslog(
   lineBytes: number,
   line: SyslogLine,
   readTimeMs: number,
-  place: EventPlace,
+  place: EventContext,
 ): void {
   const timeMs = Number.isNaN(line.timeMs) ? readTimeMs : line.timeMs;
   writer.begin(lineBytes, timeMs);
@@ -167,7 +167,7 @@ export function writeJson(
   end: number,
   object: JsonObject,
   readTimeMs: number,
-  place: EventPlace,
+  place: EventContext,
 ): void {
   const timeMs = timeOfJson(object) ?? readTimeMs;
   const level = levelOfJson(object) ?? "";

@@ -26,7 +26,7 @@ const WORKED_SHARE = 0.5;
 /** So often is it begun at most where the processor was others'. */
 const ATTEMPTS = 4;
 /** Texts that are remembered as those on which an expression runs away. */
-const MAX_ASTRAY = 100;
+const MAX_RUNAWAY = 100;
 
 /** An expression that ran away recently. */
 interface Suspect {
@@ -36,7 +36,7 @@ interface Suspect {
   spentMs: number;
   /** Monotonic. */
   untilMs: number;
-  readonly astray: Set<string>;
+  readonly runaway: Set<string>;
 }
 
 export class RegexpGuard {
@@ -120,7 +120,7 @@ export class RegexpGuard {
   run<T>(expression: object, subject: string, timeoutMs: number, work: () => T): T {
     const suspect = this.#suspect(expression);
     const isLimited = timeoutMs > 0 && (this.isCareful || suspect !== undefined || this.#isBatchOver());
-    if (suspect?.astray.has(subject) === true && isLimited) throw new RegexpTimeout("went astray before");
+    if (suspect?.runaway.has(subject) === true && isLimited) throw new RegexpTimeout("ran away before");
     this.#begin(expression, timeoutMs);
     try {
       return isLimited ? this.#worked(work, limitOf({ spentMs: 0, ...suspect, timeoutMs })) : work();
@@ -171,8 +171,8 @@ export class RegexpGuard {
         return this.limited(batch, batchMs);
       } catch (error) {
         if (!(error instanceof RegexpTimeout)) throw error;
-        const isAstray = performance.now() - this.#runningSinceMs > limitMs / 2;
-        if (this.#running !== undefined && isAstray) this.#accuse(this.#running);
+        const isRunaway = performance.now() - this.#runningSinceMs > limitMs / 2;
+        if (this.#running !== undefined && isRunaway) this.#accuse(this.#running);
       } finally {
         this.#batchEndMs = Number.POSITIVE_INFINITY;
       }
@@ -190,11 +190,11 @@ export class RegexpGuard {
       timeoutMs: this.#runningLimitMs,
       spentMs: 0,
       untilMs: 0,
-      astray: new Set(),
+      runaway: new Set(),
     };
     suspect.spentMs += nowMs - this.#runningSinceMs;
     suspect.untilMs = nowMs + SUSPICION_MS;
-    if (subject !== undefined && suspect.astray.size < MAX_ASTRAY) suspect.astray.add(subject);
+    if (subject !== undefined && suspect.runaway.size < MAX_RUNAWAY) suspect.runaway.add(subject);
     this.#suspects.set(expression, suspect);
   }
 

@@ -13,7 +13,7 @@ import {
   ScriptObject,
   weigh,
 } from "#hub/scripts/values/values.ts";
-import { chargePlace } from "./sorted.ts";
+import { chargeInsertion } from "./sorted.ts";
 import { bounded, equalsMethod, orderOf } from "./strings.ts";
 
 /** Lists and maps that scripts make may have so many members. */
@@ -337,7 +337,7 @@ export const SET_METHODS: Methods = new Map(
     },
     add: (self: Set<unknown>, [value]: readonly unknown[], context: CallContext) => {
       grow(self.size, context);
-      chargePlace(self, value, context);
+      chargeInsertion(self, value, context);
       const isNew = !self.has(value);
       self.add(value);
       return isNew;
@@ -348,7 +348,7 @@ export const SET_METHODS: Methods = new Map(
       context.spend(added.length >> 3);
       for (const each of added) {
         grow(self.size, context);
-        chargePlace(self, each, context);
+        chargeInsertion(self, each, context);
         self.add(each);
       }
       return self.size > before;

@@ -11,7 +11,7 @@ import {
   weigh,
 } from "#hub/scripts/values/values.ts";
 import { type AnyMap, call, firstResult, grouped, grow, ScriptIterator, viewOf } from "./collections.ts";
-import { chargePlace, SortedMap } from "./sorted.ts";
+import { chargeInsertion, SortedMap } from "./sorted.ts";
 import { equalsMethod } from "./strings.ts";
 
 /** Returns a member of a map; undefined where there is none. */
@@ -26,7 +26,7 @@ export function write(map: AnyMap, key: unknown, value: unknown, context: CallCo
   const before = read(map, key) ?? null;
   if (map instanceof Map) {
     grow(map.size, context);
-    chargePlace(map, key, context);
+    chargeInsertion(map, key, context);
     map.set(key, value);
     return before;
   }

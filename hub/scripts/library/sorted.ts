@@ -25,7 +25,7 @@ function placeOf(sorted: readonly unknown[], key: unknown, order: Order): number
  * Spends the cost of inserting a new key among the members of a sorted collection: the key is compared with some of
  * them, each of which may be as long. Nothing for other collections.
  */
-export function chargePlace(collection: object, key: unknown, context: CallContext): void {
+export function chargeInsertion(collection: object, key: unknown, context: CallContext): void {
   if (!(collection instanceof SortedMap || collection instanceof SortedSet) || collection.has(key)) return;
   const { size } = collection;
   const length = typeof key === "string" ? key.length : 0;
@@ -46,7 +46,7 @@ export class SortedMap extends Map<unknown, unknown> {
   static from(entries: Iterable<readonly [unknown, unknown]>, order: Order, context: CallContext): SortedMap {
     const map = new SortedMap(order);
     for (const [key, value] of entries) {
-      chargePlace(map, key, context);
+      chargeInsertion(map, key, context);
       map.set(key, value);
     }
     return map;
@@ -97,7 +97,7 @@ export class SortedSet extends Set<unknown> {
   static from(members: Iterable<unknown>, order: Order, context: CallContext): SortedSet {
     const set = new SortedSet(order);
     for (const member of members) {
-      chargePlace(set, member, context);
+      chargeInsertion(set, member, context);
       set.add(member);
     }
     return set;

@@ -2,7 +2,7 @@
 
 import { normToLength } from "#hub/engine/searcher/similarity.ts";
 import type {
-  DocumentPlace,
+  DocumentLocation,
   Explanation,
   Query,
   QueryDescription,
@@ -40,12 +40,12 @@ export function describeQuery(query: Query, shard: ShardContext): QueryDescripti
 }
 
 /** Returns how a query scores a document; `boost` is that of everything around it. */
-export function explainQuery(query: Query, place: DocumentPlace): Explanation {
+export function explainQuery(query: Query, place: DocumentLocation): Explanation {
   return query.explain?.(place) ?? explainByScore(query, place);
 }
 
 /** Explains a score by what the query is, without what the score is made of. */
-export function explainByScore(query: Query, place: DocumentPlace): Explanation {
+export function explainByScore(query: Query, place: DocumentLocation): Explanation {
   const { shard, segment, doc, boost } = place;
   const scorer = query.weight(shard, { scores: true, boost }).scorer(segment);
   const { text } = describeQuery(query, shard);
@@ -72,7 +72,7 @@ export function printFloat(value: number): string {
 }
 
 /** Returns the explanation of a score, with all that it is made of. */
-export function explainBm25(found: Occurrences, place: DocumentPlace): Explanation {
+export function explainBm25(found: Occurrences, place: DocumentLocation): Explanation {
   const { doc, boost } = place;
   const frequency = match(found.freq, `${found.counted}=${printFloat(found.freq)}`);
   const factors = [
@@ -89,7 +89,7 @@ export function explainBm25(found: Occurrences, place: DocumentPlace): Explanati
   return match(value, `weight(${found.text} in ${doc}) [PerFieldSimilarity], result of:`, [score]);
 }
 
-function explainIdf({ field, terms, docFreq: given }: Occurrences, { shard }: DocumentPlace): Explanation {
+function explainIdf({ field, terms, docFreq: given }: Occurrences, { shard }: DocumentLocation): Explanation {
   const { docCount } = shard.fieldStats(field);
   const each = terms.map((term) => {
     const docFreq = given ?? shard.docFreq(field, term);
@@ -110,7 +110,7 @@ function explainIdf({ field, terms, docFreq: given }: Occurrences, { shard }: Do
 function explainFrequency(
   { field, freq }: Occurrences,
   frequency: Explanation,
-  { shard, segment, doc }: DocumentPlace,
+  { shard, segment, doc }: DocumentLocation,
 ): Explanation {
   const norms = segment.norms(field);
   const k1 = match(K1, "parameter k1");

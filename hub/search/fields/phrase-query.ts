@@ -10,7 +10,7 @@ import { scalarText } from "#hub/search/options/json.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { checkSearchable, exactQuery, fieldOf } from "./field-terms.ts";
-import { analyze, textParts, tokenPlaces, unlessLenient } from "./text-query.ts";
+import { analyze, textParts, tokenPositions, unlessLenient } from "./text-query.ts";
 import { type Way, wholeWays } from "./token-graph.ts";
 
 export interface PhraseOptions {
@@ -40,7 +40,7 @@ export function phraseQuery(
     const tokens = analyze(shard, field, text, options.analyzer ?? field.quoteAnalyzer);
     if (tokens.length === 0) return options.zeroTerms ?? new NoneNode();
     // With too many synonyms of several words, tokens at one position are alternatives, whatever they span.
-    let ways = wholeWays(textParts(tokens)) ?? [tokenPlaces(tokens)];
+    let ways = wholeWays(textParts(tokens)) ?? [tokenPositions(tokens)];
     if (maxExpansions !== undefined) {
       shard.requireOne(); // the first terms of each shard
       const known = new Map<string, readonly string[]>();

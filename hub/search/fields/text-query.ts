@@ -149,7 +149,7 @@ export function analyze(
 }
 
 /** Tokens as positions of a phrase: those at one position are alternatives. */
-export function tokenPlaces(tokens: readonly Token[]): { terms: string[]; offset: number }[] {
+export function tokenPositions(tokens: readonly Token[]): { terms: string[]; offset: number }[] {
   const places: { terms: string[]; offset: number }[] = [];
   const first = tokens[0]?.position ?? 0;
   for (const { text, position } of tokens) {
@@ -163,7 +163,7 @@ export function tokenPlaces(tokens: readonly Token[]): { terms: string[]; offset
 /** Tokens as parts of a query: words with their alternatives, or the ways through synonyms of several words. */
 export function textParts(tokens: readonly Token[]): GraphPart[] {
   if (isGraph(tokens)) return graphParts(tokens);
-  const places = tokenPlaces(tokens);
+  const places = tokenPositions(tokens);
   return places.map(({ terms, offset }, at) => ({
     gap: at === 0 ? 0 : offset - places[at - 1]!.offset - 1,
     ways: [[{ terms, offset: 0 }]],

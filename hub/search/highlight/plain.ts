@@ -89,7 +89,7 @@ function fragmenter(value: MatchedValue, options: HighlightField): (token: Token
     return true;
   };
   if (options.fragmenter === "simple") return begins;
-  const phrases = phrasesByPlace(value);
+  const phrases = phrasesByOffset(value);
   const length = value.text.length;
   const first = value.tokens[0]?.position ?? 0;
   let waitFor = -1;
@@ -105,7 +105,7 @@ function fragmenter(value: MatchedValue, options: HighlightField): (token: Token
 }
 
 /** The tokens of phrases by the position of the first one. */
-function phrasesByPlace({ matches }: MatchedValue): Map<number, readonly Token[]> {
+function phrasesByOffset({ matches }: MatchedValue): Map<number, readonly Token[]> {
   const phrases = new Map<number, readonly Token[]>();
   for (const { tokens } of matches) if (tokens.length > 1) phrases.set(tokens[0]!.position, tokens);
   return phrases;

@@ -5,7 +5,7 @@ import { inSteps } from "#hub/search/execute/nodes/documents.ts";
 import { similarityOf } from "#hub/search/execute/nodes/term.ts";
 import { explainBm25, noMatch } from "#hub/search/explain/explanation.ts";
 import type {
-  DocumentPlace,
+  DocumentLocation,
   Explanation,
   HighlightSink,
   Query,
@@ -59,7 +59,7 @@ export class SpanNode implements Query {
     return { type: this.#type, text: this.#bind(shard).text };
   }
 
-  explain(place: DocumentPlace): Explanation {
+  explain(place: DocumentLocation): Explanation {
     const { shard, segment, doc } = place;
     const bound = this.#bind(shard);
     const weight = new SpanWeight(bound, shard, { scores: true, boost: 1 });

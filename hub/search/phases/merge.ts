@@ -10,7 +10,7 @@ import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { compareRanks, type RankOrder } from "#hub/search/sort/key.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { allFailed, type SearchOptions, type SearchResponse } from "./contract.ts";
-import type { HitPlace, PartialResult } from "./search-call.ts";
+import type { HitPosition, PartialResult } from "./search-call.ts";
 
 /** A hit of the answer: which partial result has it, and at which index of its hits. */
 export interface MergedHit {
@@ -73,7 +73,7 @@ function skippedOf(partials: readonly PartialResult[], successful: number): numb
 }
 
 interface PlacedHit extends MergedHit {
-  readonly hit: HitPlace;
+  readonly hit: HitPosition;
 }
 
 /** The hits of the page. Equal ranks come by shard, then by their position in it. */

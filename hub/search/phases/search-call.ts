@@ -85,10 +85,10 @@ export function filterQuery({
 
 /**
  * What the shards of one host found. Plain data, so that it can be sent to the front, which merges those of all hosts.
- * `HitPlace`: the position of a hit in the order of all hits. `shardOrder`: position of its shard among all shards of
+ * `HitPosition`: the position of a hit in the order of all hits. `shardOrder`: position of its shard among all shards of
  * the search.
  */
-export type HitPlace = SearchCursor;
+export type HitPosition = SearchCursor;
 
 export interface PartialResult {
   /** Orders of the shards that were searched, ascending. */
@@ -102,7 +102,7 @@ export interface PartialResult {
   /** Largest score; NaN if there is none. */
   readonly maxScore: number;
   /** The best from + size hits of the host, from the best on. */
-  readonly hits: readonly HitPlace[];
+  readonly hits: readonly HitPosition[];
   /** How ranks of hits compare; empty without hits. */
   readonly orders: readonly RankOrder[];
   readonly terminatedEarly: boolean;

@@ -25,7 +25,7 @@ export interface Query {
   /** Describes the query; absent: the class name is the description. */
   describe?(shard: ShardContext): QueryDescription;
   /** Explains why a document matches or not and how its score is computed; absent: the score alone is shown. */
-  explain?(place: DocumentPlace): Explanation;
+  explain?(place: DocumentLocation): Explanation;
 }
 
 /** What a query is on a shard, in Lucene's words. */
@@ -39,7 +39,7 @@ export interface QueryDescription {
 }
 
 /** A document with what is around a query. */
-export interface DocumentPlace {
+export interface DocumentLocation {
   readonly shard: ShardContext;
   readonly segment: SegmentReader;
   readonly doc: number;

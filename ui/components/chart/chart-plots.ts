@@ -168,7 +168,7 @@ export function besideEachOther({ series }: ChartData): Piece[][] {
 }
 
 /** Position of a group's bars: px of the group, bars beside each other in it, number of this one. */
-interface BarPlace {
+interface BarPosition {
   readonly band: number;
   readonly slots: number;
   readonly slot: number;
@@ -179,7 +179,7 @@ function barsOf(
   colour: number,
   x: (group: number) => number,
   y: (value: number) => number,
-  { band, slots, slot }: BarPlace,
+  { band, slots, slot }: BarPosition,
 ): SVGTemplateResult {
   const all = Math.max(1, Math.min(64 * slots, band * 0.86));
   const width = Math.max(1, all / slots);
@@ -239,7 +239,7 @@ export function areaPath(
   return path;
 }
 
-interface AxisPlaces extends Pick<GroupsDrawing, "look" | "label"> {
+interface AxisPositions extends Pick<GroupsDrawing, "look" | "label"> {
   readonly x: (group: number) => number;
   readonly y: (value: number) => number;
 }
@@ -248,7 +248,7 @@ function axesOf(
   data: ChartData,
   frame: Frame,
   ticks: readonly number[],
-  { look, label, x, y }: AxisPlaces,
+  { look, label, x, y }: AxisPositions,
 ): SVGTemplateResult {
   const { groups } = data;
   const labels = labelledGroups(

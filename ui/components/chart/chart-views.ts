@@ -76,7 +76,7 @@ export function legendView(
 }
 
 /** State of the cursor: number of the group or slice, the measure with its unit, and the side of the readout. */
-export interface ReadoutPlace {
+export interface ReadoutPosition {
   readonly at: number;
   readonly label: string;
   readonly isLeft: boolean;
@@ -87,7 +87,7 @@ export interface ReadoutPlace {
 export function readoutView(
   data: ChartData,
   shares: readonly Share[] | undefined,
-  { at, label, isLeft, unit }: ReadoutPlace,
+  { at, label, isLeft, unit }: ReadoutPosition,
 ): TemplateResult {
   const title = shares === undefined ? data.groups[at]?.label : shares[at]?.label;
   const colours = seriesColours(shares?.map(colouredShare) ?? data.series);

@@ -73,7 +73,7 @@ export function isScript(keys: readonly string[], path: string): boolean {
 }
 
 /** A script within a request, and the cursor in it. */
-interface ScriptPlace {
+interface ScriptPosition {
   /** The script's text before the cursor. */
   readonly before: string;
   /** The body's text after the cursor. */
@@ -86,7 +86,7 @@ interface ScriptPlace {
 
 /** Returns what may be written in a script; undefined if nothing is known. */
 export function completeScript(
-  { before, after, keys, path, caret }: ScriptPlace,
+  { before, after, keys, path, caret }: ScriptPosition,
   fields: readonly { readonly name: string; readonly type: string }[],
 ): Completion | undefined {
   const field = /\bdoc\[\s*('|\\")([\w.@-]*)$/.exec(before);

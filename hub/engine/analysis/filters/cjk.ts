@@ -50,7 +50,9 @@ export function cjkBigram(options: Options): TokenFilter {
         for (const character of characters)
           run.push({ ...character, position: character.position + shift - before });
       } else
-        run.push(...characters.map((character) => ({ ...character, position: nextPlace(run, character) })));
+        run.push(
+          ...characters.map((character) => ({ ...character, position: nextPosition(run, character) })),
+        );
       shift += characters.length - 1;
     }
     flush();
@@ -58,7 +60,7 @@ export function cjkBigram(options: Options): TokenFilter {
   };
 }
 
-function nextPlace(run: readonly Token[], { position }: Token): number {
+function nextPosition(run: readonly Token[], { position }: Token): number {
   return Math.max(position, run.length === 0 ? position : run.at(-1)!.position + 1);
 }
 

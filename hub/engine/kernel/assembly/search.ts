@@ -159,7 +159,7 @@ export function scanTerms(
   needle: usize,
   needleLength: u32,
   text: usize,
-  textRoom: u32,
+  textCapacity: u32,
   out: usize,
 ): u32 {
   const end = blocks + length;
@@ -178,7 +178,7 @@ export function scanTerms(
       shared = varint(end);
     }
     const added = varint(end);
-    if (shared > size || shared + added > textRoom || cursor + added > end) return 0xffffffff;
+    if (shared > size || shared + added > textCapacity || cursor + added > end) return 0xffffffff;
     copySmall(text + shared, cursor, added);
     cursor += added;
     size = shared + added;

@@ -17,10 +17,10 @@ import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import {
   CHUNKS_KEPT,
-  type ChunkPlace,
-  ChunkPlaces,
+  type ChunkPosition,
+  ChunkPositions,
   chunkId,
-} from "#hub/pipeline/plugins/inputs/stream/chunk-places.ts";
+} from "#hub/pipeline/plugins/inputs/stream/chunk-positions.ts";
 import {
   ForwardHandshake,
   type ForwardMessage,
@@ -73,12 +73,12 @@ class ForwardInput implements Component {
   readonly #listener: Listener;
   /** Of this run, by chunk: settled when the log has it. */
   readonly #chunks = new Map<string, Promise<void>>();
-  readonly #places: ChunkPlaces;
+  readonly #places: ChunkPositions;
 
   constructor(context: InputContext, values: Options, tls: TlsOptions | undefined) {
     this.#context = context;
     this.#values = values;
-    this.#places = new ChunkPlaces(context.state);
+    this.#places = new ChunkPositions(context.state);
     this.#listener = new Listener({
       host: values.host,
       port: values.port,
@@ -197,14 +197,14 @@ class CountedChannel {
   #offset: number;
 
   /** Without a position, the channel is a new one. */
-  constructor(context: InputContext, { key, offset }: ChunkPlace = { key: randomUUID(), offset: 0 }) {
+  constructor(context: InputContext, { key, offset }: ChunkPosition = { key: randomUUID(), offset: 0 }) {
     this.#channel = context.open({ key });
     this.#key = key;
     this.#offset = offset;
   }
 
   /** Where the next event goes. */
-  get next(): ChunkPlace {
+  get next(): ChunkPosition {
     return { key: this.#key, offset: this.#offset };
   }
 

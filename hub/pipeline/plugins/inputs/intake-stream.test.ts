@@ -17,7 +17,7 @@ import { InputWorld, plain } from "#test/contract/input-runner.ts";
 import { freePort } from "#test/harness/free-ports.ts";
 import { replaceMethod } from "#test/support/kit/replaced-method.ts";
 import { RelpReader } from "./relp.ts";
-import { ChunkPlaces } from "./stream/chunk-places.ts";
+import { ChunkPositions } from "./stream/chunk-positions.ts";
 import { ForwardHandshake, forwardMessage } from "./stream/forward-protocol.ts";
 import { GelfCodec } from "./stream/gelf-codec.ts";
 import { JournalExportReader } from "./stream/journal-export.ts";
@@ -632,10 +632,10 @@ test("forward sends a chunk that comes again after a restart to the offsets it h
 
 test("the places of chunks are bounded: the oldest is forgotten, also over restarts", async () => {
   const { state } = new InputWorld().context();
-  const first = new ChunkPlaces(state, 3);
+  const first = new ChunkPositions(state, 3);
   await first.load();
   for (let n = 0; n < 5; n++) await first.store(`c${n}`, { key: "k", offset: n });
-  const second = new ChunkPlaces(state, 3);
+  const second = new ChunkPositions(state, 3);
   await second.load();
   const known = () => [0, 1, 2, 3, 4].map((n) => second.earlier(`c${n}`)?.offset);
   assert.deepEqual(known(), [undefined, undefined, 2, 3, 4]);

@@ -153,14 +153,14 @@ class RabbitmqWriter implements OutputWriter {
     const { exchange, persistent, mandatory } = this.#values;
     for (const { target, body, id } of records) {
       const { key, properties } = JSON.parse(target) as Target;
-      const isRoom = channel.publish(exchange, key, Buffer.from(body), {
+      const hasCapacity = channel.publish(exchange, key, Buffer.from(body), {
         persistent,
         mandatory,
         // Readers recognise by it what came before.
         messageId: id,
         ...properties,
       });
-      if (!isRoom) await once(channel, "drain");
+      if (!hasCapacity) await once(channel, "drain");
     }
     await channel.waitForConfirms();
   }

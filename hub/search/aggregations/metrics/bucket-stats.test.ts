@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SUM_WIDTH, SumPlace } from "#hub/engine/columns/column-sums.ts";
+import { SUM_WIDTH, SumOffset } from "#hub/engine/columns/column-sums.ts";
 import { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { BucketStats } from "./bucket-stats.ts";
@@ -11,11 +11,11 @@ const BUCKETS = 3;
 function addTo(sums: Float64Array, values: Float64Array, buckets: Int32Array): void {
   for (const [at, value] of values.entries()) {
     const from = SUM_WIDTH * buckets[at]!;
-    sums[from + SumPlace.COUNT]!++;
-    sums[from + SumPlace.TOTAL]! += value;
-    sums[from + SumPlace.SQUARES]! += value * value;
-    sums[from + SumPlace.MIN] = Math.min(sums[from + SumPlace.MIN]!, value);
-    sums[from + SumPlace.MAX] = Math.max(sums[from + SumPlace.MAX]!, value);
+    sums[from + SumOffset.COUNT]!++;
+    sums[from + SumOffset.TOTAL]! += value;
+    sums[from + SumOffset.SQUARES]! += value * value;
+    sums[from + SumOffset.MIN] = Math.min(sums[from + SumOffset.MIN]!, value);
+    sums[from + SumOffset.MAX] = Math.max(sums[from + SumOffset.MAX]!, value);
   }
 }
 

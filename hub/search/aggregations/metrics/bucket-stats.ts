@@ -1,10 +1,10 @@
 /** Count, sum, sum of squares, minimum and maximum of numbers by bucket. */
 
-import { SUM_WIDTH, SumPlace } from "#hub/engine/columns/column-sums.ts";
+import { SUM_WIDTH, SumOffset } from "#hub/engine/columns/column-sums.ts";
 import type { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts";
 
 /** `ERROR` is the rounding error of the additions so far (Kahan) because small and large values are mixed. */
-const { COUNT, TOTAL: SUM, ERROR, SQUARES, MIN, MAX } = SumPlace;
+const { COUNT, TOTAL: SUM, ERROR, SQUARES, MIN, MAX } = SumOffset;
 const WIDTH = SUM_WIDTH;
 
 /** Initial capacity in buckets. */

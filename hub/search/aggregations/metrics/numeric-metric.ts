@@ -1,6 +1,6 @@
 /** Metrics of a number field that follow from count, sum, minimum and maximum: avg, max, min, sum, stats. */
 
-import { SUM_WIDTH, SumPlace } from "#hub/engine/columns/column-sums.ts";
+import { SUM_WIDTH, SumOffset } from "#hub/engine/columns/column-sums.ts";
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import {
   readValueSource,
@@ -231,12 +231,12 @@ class NumericCollector implements Collector<NumericState> {
     this.#sums = sums.length > this.#sums.length ? sums : this.#sums;
     sums.fill(0);
     for (let from = 0; from < length; from += SUM_WIDTH) {
-      sums[from + SumPlace.MIN] = Number.POSITIVE_INFINITY;
-      sums[from + SumPlace.MAX] = Number.NEGATIVE_INFINITY;
+      sums[from + SumOffset.MIN] = Number.POSITIVE_INFINITY;
+      sums[from + SumOffset.MAX] = Number.NEGATIVE_INFINITY;
     }
     own.sumBy(run, column, sums);
     for (let ordinal = 0; ordinal < column.cardinality; ordinal++) {
-      if (sums[SUM_WIDTH * ordinal + SumPlace.COUNT] === 0) continue;
+      if (sums[SUM_WIDTH * ordinal + SumOffset.COUNT] === 0) continue;
       const bucket = bucketOf(ordinal);
       if (bucket >= 0) this.#stats.addSummed(sums, SUM_WIDTH * ordinal, bucket);
     }

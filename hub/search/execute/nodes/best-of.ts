@@ -3,7 +3,7 @@
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { describeQuery, explainQuery, match, noMatch } from "#hub/search/explain/explanation.ts";
 import type {
-  DocumentPlace,
+  DocumentLocation,
   Explanation,
   HighlightSink,
   Query,
@@ -46,7 +46,7 @@ export class BestOfNode implements Query {
     return { type: "DisjunctionMaxQuery", text: `(${texts.join(" | ")})${tie}`, children: this.#queries };
   }
 
-  explain(place: DocumentPlace): Explanation {
+  explain(place: DocumentLocation): Explanation {
     const all = this.#queries.map((query) => explainQuery(query, place)).filter(({ matches }) => matches);
     if (all.length === 0) return noMatch("No matching clause");
     const best = Math.max(...all.map(({ value }) => value));

@@ -4,7 +4,7 @@ import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { describeQuery, explainQuery, match, noMatch } from "#hub/search/explain/explanation.ts";
 import type {
-  DocumentPlace,
+  DocumentLocation,
   Explanation,
   HighlightSink,
   Query,
@@ -61,7 +61,7 @@ export class BooleanNode implements Query {
     return describeClauses(this.#clauses, shard);
   }
 
-  explain(place: DocumentPlace): Explanation {
+  explain(place: DocumentLocation): Explanation {
     return explainClauses(this.#clauses, leastShould(this.#clauses), place);
   }
 }
@@ -226,7 +226,7 @@ export function describeClauses(clauses: Clauses, shard: ShardContext): QueryDes
 export function explainClauses(
   { must, filter, should, mustNot }: Clauses,
   leastShould: number,
-  place: DocumentPlace,
+  place: DocumentLocation,
 ): Explanation {
   const text = (query: Query): string => describeQuery(query, place.shard).text;
   const scored: Explanation[] = [];

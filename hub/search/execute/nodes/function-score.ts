@@ -3,7 +3,7 @@
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { describeQuery, explainQuery, match, noMatch } from "#hub/search/explain/explanation.ts";
 import {
-  type DocumentPlace,
+  type DocumentLocation,
   type Explanation,
   NO_MORE_DOCS,
   type Query,
@@ -99,7 +99,7 @@ export class FunctionScoreNode extends WrappedQuery {
     return { type: "FunctionScoreQuery", text: `function score (${text})`, children: [this.#inner] };
   }
 
-  override explain(place: DocumentPlace): Explanation {
+  override explain(place: DocumentLocation): Explanation {
     const inner = explainQuery(this.#inner, place);
     const { shard, segment, doc, boost } = place;
     const scorer = this.weight(shard, { scores: true, boost }).scorer(segment);

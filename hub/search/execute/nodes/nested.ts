@@ -4,7 +4,7 @@ import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { describeQuery, explainByScore } from "#hub/search/explain/explanation.ts";
 import type { JoinedSegment } from "#hub/search/query/nested-scope.ts";
 import {
-  type DocumentPlace,
+  type DocumentLocation,
   type Explanation,
   type HighlightSink,
   NO_MORE_DOCS,
@@ -62,7 +62,7 @@ export class NestedNode implements Query {
     return { type: "ToParentBlockJoinQuery", text: `ToParentBlockJoinQuery (${inner})` };
   }
 
-  explain(place: DocumentPlace): Explanation {
+  explain(place: DocumentLocation): Explanation {
     return explainByScore(this, place);
   }
 }

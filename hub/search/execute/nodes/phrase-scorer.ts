@@ -12,7 +12,7 @@ const MAX_LOOKED = 8192;
 const MAX_LOOKED_SLOPPY = 1024;
 
 /** The cursors of one part as one. */
-export class Place implements PhrasePlace {
+export class Place implements PhrasePosition {
   readonly offset: number;
   readonly cost: number;
   doc = -1;
@@ -230,7 +230,7 @@ export class PhraseScorer extends Scorer {
 }
 
 /** The positions of one part of the phrase. */
-export interface PhrasePlace {
+export interface PhrasePosition {
   /** Distance from the phrase's first part. */
   readonly offset: number;
   /** Ascending, in the first `length` elements. */
@@ -239,7 +239,7 @@ export interface PhrasePlace {
 }
 
 /** Returns the number of positions at which all parts are exactly as in the phrase. */
-export function exactFrequency(places: readonly PhrasePlace[]): number {
+export function exactFrequency(places: readonly PhrasePosition[]): number {
   const [lead, ...others] = places;
   if (lead === undefined) return 0;
   const at = new Int32Array(others.length);
@@ -264,7 +264,7 @@ export function exactFrequency(places: readonly PhrasePlace[]): number {
  * Returns the sum of 1 / (1 + distance) over the positions at which the parts are within `slop` moves: the distance is
  * the spread of the parts' positions less their offsets.
  */
-export function sloppyFrequency(places: readonly PhrasePlace[], slop: number): number {
+export function sloppyFrequency(places: readonly PhrasePosition[], slop: number): number {
   const at = new Int32Array(places.length);
   let frequency = 0;
   while (true) {
@@ -287,7 +287,7 @@ export function sloppyFrequency(places: readonly PhrasePlace[], slop: number): n
 }
 
 /** True if the lowest part has no later position that is nearer to the others and two parts don't share a token. */
-function isBest(places: readonly PhrasePlace[], at: Int32Array, lowest: number, high: number): boolean {
+function isBest(places: readonly PhrasePosition[], at: Int32Array, lowest: number, high: number): boolean {
   const place = places[lowest]!;
   const next = at[lowest]! + 1;
   if (next < place.length && place.positions[next]! - place.offset <= high) return false;

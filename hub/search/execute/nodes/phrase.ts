@@ -4,7 +4,7 @@ import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { explainBm25, noMatch } from "#hub/search/explain/explanation.ts";
 import type {
-  DocumentPlace,
+  DocumentLocation,
   Explanation,
   HighlightSink,
   Query,
@@ -82,7 +82,7 @@ export class PhraseNode implements Query {
     return { type: "PhraseQuery", text: `${this.#field}:"${words.join(" ")}"${slop}` };
   }
 
-  explain(place: DocumentPlace): Explanation {
+  explain(place: DocumentLocation): Explanation {
     const scorer = this.#scorer(place.segment, null);
     if (scorer === null || scorer.advance(place.doc) !== place.doc) return noMatch("no matching phrase");
     const terms = this.#scoredTerms();

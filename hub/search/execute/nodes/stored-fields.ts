@@ -6,7 +6,7 @@
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { describeQuery, explainByScore } from "#hub/search/explain/explanation.ts";
 import type {
-  DocumentPlace,
+  DocumentLocation,
   Explanation,
   Query,
   QueryDescription,
@@ -40,7 +40,7 @@ export class StoredFieldsNode extends WrappedQuery {
     return describeQuery(this.#inner, this.#stored);
   }
 
-  override explain(place: DocumentPlace): Explanation {
+  override explain(place: DocumentLocation): Explanation {
     return explainByScore(this, place);
   }
 

@@ -4,7 +4,7 @@ import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { POSTINGS_BLOCK, type PostingsCursor, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { explainBm25, noMatch } from "#hub/search/explain/explanation.ts";
 import {
-  type DocumentPlace,
+  type DocumentLocation,
   type Explanation,
   type HighlightSink,
   NO_MORE_DOCS,
@@ -45,7 +45,7 @@ export class TermNode implements Query {
     return { type: "TermQuery", text: `${this.field}:${term}` };
   }
 
-  explain(place: DocumentPlace): Explanation {
+  explain(place: DocumentLocation): Explanation {
     const { field, term } = this;
     const cursor = place.segment.postings(field, term);
     if (cursor === null || cursor.advance(place.doc) !== place.doc) return noMatch("no matching term");

@@ -3,7 +3,7 @@
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { describeQuery, explainByScore, explainQuery, printFloat } from "#hub/search/explain/explanation.ts";
 import {
-  type DocumentPlace,
+  type DocumentLocation,
   type Explanation,
   type HighlightSink,
   NO_MORE_DOCS,
@@ -47,7 +47,7 @@ export abstract class WrappedQuery implements Required<Query> {
     return describeQuery(this.inner(shard), shard);
   }
 
-  explain(place: DocumentPlace): Explanation {
+  explain(place: DocumentLocation): Explanation {
     return explainQuery(this.inner(place.shard), place);
   }
 }
@@ -135,7 +135,7 @@ export class ConstantNode extends WrappedQuery {
     return { type: "ConstantScoreQuery", text: `ConstantScore(${text})`, children: [this.#inner] };
   }
 
-  override explain(place: DocumentPlace): Explanation {
+  override explain(place: DocumentLocation): Explanation {
     return explainByScore(this, place);
   }
 
@@ -166,7 +166,7 @@ export class BoostNode extends WrappedQuery {
     return { type: "BoostQuery", text: `(${text})^${boost}`, children: [this.query] };
   }
 
-  override explain(place: DocumentPlace): Explanation {
+  override explain(place: DocumentLocation): Explanation {
     return explainQuery(this.query, { ...place, boost: place.boost * this.boost });
   }
 
@@ -231,7 +231,7 @@ export class BoostingNode extends WrappedQuery {
     return { type: "BoostingQuery", text: `${texts.join("/")}^${printFloat(this.#factor)}`, children };
   }
 
-  override explain(place: DocumentPlace): Explanation {
+  override explain(place: DocumentLocation): Explanation {
     return explainByScore(this, place);
   }
 

@@ -10,13 +10,13 @@ import { isHash } from "#proto/event.ts";
 export const CHUNKS_KEPT = 10_000;
 
 /** Where the events of a chunk begin: the log drops offsets of a channel that it has already. */
-export interface ChunkPlace {
+export interface ChunkPosition {
   /** Key of the channel's source. */
   readonly key: string;
   readonly offset: number;
 }
 
-interface StoredPlace extends ChunkPlace {
+interface StoredPosition extends ChunkPosition {
   readonly number: number;
   readonly id: string;
 }
@@ -25,11 +25,11 @@ interface StoredPlace extends ChunkPlace {
  * Stores a position before the chunk is sent. After a crash in between, the repeated chunk is sent at the same
  * position, where the log either has its events and drops them, or takes them.
  */
-export class ChunkPlaces {
+export class ChunkPositions {
   readonly #state: InputState;
   readonly #kept: number;
   /** By id, in the order of their numbers. */
-  readonly #earlier = new Map<string, ChunkPlace>();
+  readonly #earlier = new Map<string, ChunkPosition>();
   #next = 0;
 
   constructor(state: InputState, kept = CHUNKS_KEPT) {
@@ -39,9 +39,9 @@ export class ChunkPlaces {
 
   /** Reads the positions that were stored before this start; to be called once, before the others. */
   async load(): Promise<void> {
-    const stored: StoredPlace[] = [];
+    const stored: StoredPosition[] = [];
     for await (const [key, value] of this.#state.entries())
-      if (key.startsWith(SLOT) && isStoredPlace(value)) stored.push(value);
+      if (key.startsWith(SLOT) && isStoredPosition(value)) stored.push(value);
     stored.sort((a, b) => a.number - b.number);
     for (const { id, key, offset } of stored.slice(-this.#kept)) this.#earlier.set(id, { key, offset });
     this.#next = (stored.at(-1)?.number ?? -1) + 1;
@@ -50,14 +50,14 @@ export class ChunkPlaces {
   /**
    * Returns the position of a chunk that was sent before this start; undefined: it is none of the chunks remembered.
    */
-  earlier(id: string): ChunkPlace | undefined {
+  earlier(id: string): ChunkPosition | undefined {
     return this.#earlier.get(id);
   }
 
   /** Resolves when the position of a new chunk is on disk. The oldest chunk is forgotten for it beyond the limit. */
-  async store(id: string, { key, offset }: ChunkPlace): Promise<void> {
+  async store(id: string, { key, offset }: ChunkPosition): Promise<void> {
     const number = this.#next++;
-    const stored: StoredPlace = { number, id, key, offset };
+    const stored: StoredPosition = { number, id, key, offset };
     const [oldest] = this.#earlier.keys();
     if (oldest !== undefined && number >= this.#kept) this.#earlier.delete(oldest);
     await this.#state.put(`${SLOT}${number % this.#kept}`, stored);
@@ -66,7 +66,7 @@ export class ChunkPlaces {
 
 const SLOT = "chunk/";
 
-function isStoredPlace(value: unknown): value is StoredPlace {
+function isStoredPosition(value: unknown): value is StoredPosition {
   if (!isHash(value)) return false;
   const { number, id, key, offset } = value;
   return (
