@@ -1,7 +1,7 @@
 /**
  * Unpacks gzip archives of rotated logs, one after the other, into files without a name, which are read like others:
  * offsets are those of the unpacked content, so an archive is recognised as a copy of its log. A killed agent leaves
- * nothing behind and unpacks again.
+ * no files and unpacks again.
  */
 
 import {
@@ -20,7 +20,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 
-/** An archive as it lies on disk. */
+/** An archive as stored on disk. */
 export interface ArchiveStat {
   readonly size: number;
   readonly mtimeMs: number;
@@ -44,7 +44,7 @@ export function isArchive(fd: number): boolean {
   return readSync(fd, head, 0, head.length, 0) === head.length && head.equals(GZIP_MAGIC);
 }
 
-/** An archive whose content is in flight. */
+/** An archive that is being unpacked. */
 interface Unpacking {
   readonly key: string;
   readonly stat: Stats;

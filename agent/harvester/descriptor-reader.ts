@@ -1,6 +1,6 @@
 /**
- * Reads an open file at given offsets. A block in the page cache takes 30 µs, and a call to the thread pool as long
- * again; so files on a local disk are read on the event loop's thread while that is fast. Slow disks and network file
+ * Reads an open file at given offsets. A block in the page cache takes 30 µs, and a call to the thread pool takes as
+ * long; so files on a local disk are read on the event loop's thread while that is fast. Slow disks and network file
  * systems are read by the pool.
  */
 
@@ -20,7 +20,7 @@ const NEAR_TYPES: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0x794c7630, 0x01021994, 0x858458f6,
 ]);
 
-/** Returns true if a path lies on a disk or in memory of this machine; false if that can't be determined. */
+/** Returns true if a path is on a disk or in memory of this machine; false if that can't be determined. */
 export function isNear(path: RawPath): boolean {
   try {
     return NEAR_TYPES.has(statfsSync(path).type);

@@ -38,7 +38,7 @@ export class EventReader {
     return Math.max(0, dueMs - this.#reading.options.monotonicMs());
   }
 
-  /** Forgets the read bytes: reading continues elsewhere. `anew`: at the start of other content. */
+  /** Forgets the read bytes: reading continues elsewhere. `anew`: it begins at the start of other content. */
   reset(anew: boolean): void {
     this.#pending = null;
     if (anew) this.#begun = false;
@@ -192,7 +192,7 @@ export class EventReader {
     return offset === progress.offset;
   }
 
-  /** Notes since when bytes `from` to `end` of the read bytes wait for the rest of their event. */
+  /** Records since when bytes `from` to `end` of the read bytes wait for the rest of their event. */
   #notePending(end: number, from: number): void {
     if (end === from || this.#events.format.timeoutMs === 0) {
       this.#pending = null;

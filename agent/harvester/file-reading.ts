@@ -54,8 +54,8 @@ export class FileReading {
   }
 
   /**
-   * Reads on at `start` of `buffer`, with the bytes before it in front; returns where the data ends, or why it can't be
-   * used. Throws the system's error.
+   * Continues reading at `start` of `buffer`, with the bytes before it in front; returns where the data ends, or why it
+   * can't be used. Throws the system's error.
    */
   async fetch(buffer: Buffer, start: number, capacity: number): Promise<number | Obstacle> {
     const { progress } = this;

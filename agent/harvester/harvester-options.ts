@@ -28,7 +28,7 @@ export interface HarvesterOptions {
   readonly fd: number;
   /** The file on disk if `fd` is its unpacked content: it never changes. */
   readonly archive: ArchiveStat | null;
-  /** True if the file lies on a disk of this machine. */
+  /** True if the file is on a disk of this machine. */
   readonly near: boolean;
   readonly row: FileRow;
   /** `max_bytes`: longest line that is kept whole. */

@@ -172,7 +172,7 @@ export class Harvester {
   observeOpen(): boolean {
     const stat = fstatSync(this.#options.fd);
     this.deleted = stat.nlink === 0;
-    // Later writes change that time: the first noted one is nearest to the deletion.
+    // Later writes change that time: the first recorded one is nearest to the deletion.
     this.deletedMs = this.deleted ? (this.deletedMs ?? stat.ctimeMs) : null;
     this.movedAway = !this.deleted;
     return this.observe(stat);
@@ -189,7 +189,7 @@ export class Harvester {
     return outcome;
   }
 
-  /** Resolves when the registry has on disk what is needed before the file is read on. */
+  /** Resolves when the registry has on disk what is needed before reading of the file continues. */
   record(): Promise<void> {
     return this.#closed ? Promise.resolve() : this.#whileOpen(() => this.#reading.record());
   }
@@ -216,7 +216,7 @@ export class Harvester {
     if (!this.#busy) closeSync(fd);
   }
 
-  /** Notes the file's size, and whether it was read to its end. */
+  /** Records the file's size, and whether it was read to its end. */
   #noteLast(stat: Stats): void {
     // New content may be as long as the previous one.
     const isUnchanged = stat.size === this.#reading.sizeAtEnd && stat.mtimeMs === this.#seen.mtimeMs;

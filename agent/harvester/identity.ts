@@ -62,8 +62,8 @@ export function birthMsOf(key: string): number {
 }
 
 /**
- * Returns true if two keys differ only in the number of the device: systems number file servers, volumes and subvolumes
- * anew at each start or mount.
+ * Returns true if two keys differ only in the number of the device: systems renumber file servers, volumes and
+ * subvolumes at each start or mount.
  */
 export function differsInDevice(a: string, b: string): boolean {
   return a !== b && a.slice(a.indexOf("-")) === b.slice(b.indexOf("-"));
@@ -91,7 +91,7 @@ export function anchorOf(buffer: Buffer, start: number, end: number): Anchor {
   return end <= start ? NO_ANCHOR : new ReadAnchor(buffer.toString("latin1", start, end));
 }
 
-/** Of bytes just read. Only few come into the registry, and until then the bytes themselves are compared quicker. */
+/** Of bytes just read. Only few get into the registry, and until then the bytes themselves are compared quicker. */
 class ReadAnchor implements Anchor {
   readonly bytes: number;
   #content: string | null;

@@ -63,7 +63,7 @@ const CONNECTION_RETRY = { firstMs: 50, capMs: 2_000 };
  * where there are other servers to go to.
  */
 const PING_INTERVAL_MS = { single: 3_000, several: 1_000 } as const;
-/** A server that stands still accepts connections, and says nothing: others are worth trying sooner. */
+/** A server that hangs accepts connections and sends nothing: trying another one sooner pays off. */
 const CONNECT_TIMEOUT_MS = { single: 5_000, several: 2_000 } as const;
 
 export class Connection implements Component {
@@ -142,7 +142,7 @@ export class Connection implements Component {
     await this.#task;
   }
 
-  /** Connects, follows the connection until it is closed for good, and begins again. */
+  /** Connects, follows the connection until it is closed permanently, then connects again. */
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {

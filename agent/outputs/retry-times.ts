@@ -1,7 +1,7 @@
 /**
  * When a batch that was refused or has no answer is sent again. The oldest batch of all is the probe: its answer ends
- * the waits of the others. It is tried often while the log may be electing a leader, and as soon as answers of late say that its
- * own is lost.
+ * the waits of the others. It is tried often while the log may be electing a leader, and as soon as recent answers show
+ * that its own was lost.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
@@ -16,7 +16,7 @@ const OLDEST_RETRY_MS = 500;
 const ELECTED_MS = 15_000;
 /** The answer to the oldest batch isn't awaited for a shorter time: a server that isn't lost usually answers within some ms. */
 const LEAST_ANSWER_MS = 500;
-/** An answer that takes this many times longer than the slowest of late is lost. */
+/** An answer that takes this many times longer than the slowest recent one counts as lost. */
 const ANSWER_FACTOR = 4;
 /** Share of the slowest answer that counts after the next one. */
 const ANSWER_DECAY = 0.9;
@@ -44,18 +44,20 @@ export class RetryTimes {
     return since === undefined ? undefined : this.#clock.monotonic() - since;
   }
 
-  /** Notes that a batch was refused or had no answer in time. */
+  /** Records that a batch was refused or had no answer in time. */
   failed(): void {
     this.#failingSinceMs ??= this.#clock.monotonic();
   }
 
-  /** Notes that a batch was stored; `tookMs`: the time to its answer, null if it was sent more than once. */
+  /** Records that a batch was stored; `tookMs`: the time to its answer, null if it was sent more than once. */
   stored(tookMs: number | null): void {
     this.#failingSinceMs = undefined;
     if (tookMs !== null) this.#slowestMs = Math.max(tookMs, ANSWER_DECAY * this.#slowestMs);
   }
 
-  /** Notes a second answer for a batch: it was sent again though its first answer was only late, as on a slow link. */
+  /**
+   * Records a second answer for a batch: it was sent again though its first answer was only late, as on a slow link.
+   */
   wasLate(): void {
     this.#slowestMs = this.#ackTimeoutMs;
   }
@@ -77,7 +79,7 @@ export class RetryTimes {
     return laterMs - sentAtMs >= OVERTAKEN_MS;
   }
 
-  /** True where failures may be those of an election. */
+  /** True while failures may be caused by an election. */
   get #mayElect(): boolean {
     return (this.failingMs ?? 0) < ELECTED_MS;
   }

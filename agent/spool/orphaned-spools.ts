@@ -99,6 +99,6 @@ function remove(folder: string): void {
     rmSync(join(folder, ORIGIN_FILE), { force: true });
     rmdirSync(folder);
   } catch {
-    // It is looked at again at the next start.
+    // The next start checks it again.
   }
 }

@@ -11,7 +11,7 @@ const PAYLOAD_HEADER_BYTES = 12;
 /** No event is longer; more is damage. */
 const PAYLOAD_BYTES_MAX = 8 * 1_024 * 1_024;
 
-/** A record with its place. */
+/** A record with its position. */
 export interface SpooledEvent extends StreamEvent {
   readonly offset: number;
   /** Bytes it takes in the segment. */
@@ -48,7 +48,7 @@ export class SegmentWriter {
     this.#size += bytes.length;
   }
 
-  /** Throws the system's error where the events may not be on disk; the file is closed all the same. */
+  /** Throws the system's error where the events may not be on disk; the file is closed anyway. */
   close(): void {
     try {
       fsyncSync(this.#fd);

@@ -32,7 +32,9 @@ interface Segment {
   sizeBytes: number;
 }
 
-/** Errors that say nothing of what a segment holds: no descriptor is left, or the permissions were taken away. */
+/**
+ * Errors that say nothing about the contents of a segment: no descriptor is left, or the permissions were taken away.
+ */
 const REFUSALS: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM", "EACCES", "EPERM"]);
 const REFUSED_WAIT_MS = 1_000;
 
@@ -145,7 +147,7 @@ export class Spool {
     this.#logged.add(use);
   }
 
-  /** Resolves when a part of the spool was sent, or the caller is to look whether it has ended. */
+  /** Resolves when a part of the spool was sent, or the caller must check whether it has ended. */
   async whenChanged(): Promise<void> {
     if (this.#stop.signal.aborted) return;
     await new Promise<void>((resolve) => this.#onChanged.push(resolve));
@@ -278,7 +280,7 @@ export class Spool {
         at = appendEvent(slot.buffer, at, event);
       }
     } catch (error) {
-      // Events before the damage are sent; the next batch meets it again.
+      // Events before the damage are sent; the next batch finds it again.
       if (at === headroom) throw error;
     }
     return at;

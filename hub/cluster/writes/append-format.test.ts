@@ -15,7 +15,7 @@ import { DocBatch, DocOperation, type tailrace } from "#proto/messages.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { allowBlocks, encodeAppends } from "./append-encoder.ts";
 
-/** Messages of new documents as logs hold them since columns came: such a log is read on after an upgrade. */
+/** Messages of new documents as logs hold them since columns came: such a log is still read after an upgrade. */
 const sampleOf = (name: string, version = 1): Buffer =>
   readFileSync(fileURLToPath(import.meta.resolve(`#test/compat/doc-${version}/${name}.bin`)));
 
@@ -32,7 +32,7 @@ const HEAD: tailrace.DocBatch.$Properties = {
 interface Sample {
   readonly head: tailrace.DocBatch.$Properties;
   readonly text: string;
-  /** Places in `text` where documents end. */
+  /** Offsets in `text` where documents end. */
   readonly columns: Omit<DocumentBatch, "bytes" | "start" | "indexNames" | "ids"> & { readonly ids: string };
   readonly documents: readonly string[];
 }
@@ -127,7 +127,7 @@ function columnsOf(documents: readonly string[], between = ""): DocumentBatch {
 
 const HEAD_BYTES = DocBatch.encode(HEAD).finish();
 
-/** Checks that a view has these documents, of `MANY` or others, with the ids of their places. */
+/** Checks that a view has these documents, of `MANY` or others, with the ids of their indexes. */
 function checkDocuments(view: DocBatchView, documents: readonly string[], idAt = (nth: number) => nth): void {
   assert.equal(view.count, documents.length);
   for (const [place, document] of documents.entries()) {

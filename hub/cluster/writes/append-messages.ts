@@ -76,8 +76,8 @@ function placesByShard(
 }
 
 /**
- * The places, split into parts that fit into one message each: split exactly as in DocBatches, because a retry may use that
- * path.
+ * The indexes, split into parts that fit into one message each: split exactly as in DocBatches, because a retry may use
+ * that path.
  */
 function partsOf(documents: DocumentBatch, places: Uint32Array): Uint32Array[] {
   const parts: Uint32Array[] = [];

@@ -1,4 +1,6 @@
-/** A run of documents of one action on its way to the log. The bytes of a large run are with a body thread. */
+/**
+ * A run of documents of one action that is being written to the log. The bytes of a large run are with a body thread.
+ */
 
 import type { DocumentBatch } from "#proto/document-batch.ts";
 import type { BodyJob, BodyResults } from "./body-work.ts";

@@ -147,7 +147,7 @@ interface RunWrite {
   readonly outcomes: Outcomes;
 }
 
-/** Writes the results of a message's documents to their places. */
+/** Writes the results of a message's documents to their indexes. */
 async function answer(
   { places, shard }: EncodedBatch,
   refused: Promise<AppError | undefined>,

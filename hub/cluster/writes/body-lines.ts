@@ -1,4 +1,4 @@
-/** Finds the documents of a body whose action lines are alike, at most but for their ids. */
+/** Finds the documents of a body whose action lines are equal or differ only in their ids. */
 
 import { MAX_ID_BYTES } from "#hub/engine/operations/item-result.ts";
 

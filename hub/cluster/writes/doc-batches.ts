@@ -26,7 +26,7 @@ export interface EncodedBatch {
   readonly shard: number;
   /** Number of this message among those of the same write, index and shard, from 0. */
   readonly part: number;
-  /** Places of its operations among those of the write, in order. */
+  /** Indexes of its operations among those of the write, in order. */
   readonly places: Uint32Array;
 }
 

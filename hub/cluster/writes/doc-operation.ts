@@ -105,7 +105,7 @@ export interface Prepared {
   readonly operation: tailrace.DocOperation.$Properties;
 }
 
-/** Writes the results of a message's operations to their places in `results`. */
+/** Writes the results of a message's operations to their indexes in `results`. */
 export function fill(
   batch: EncodedBatch,
   prepared: readonly (Prepared | undefined)[],

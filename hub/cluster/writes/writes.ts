@@ -50,7 +50,7 @@ export interface WriteOptions {
   readonly onWritten?: () => void;
 }
 
-/** What became of a document. */
+/** The result of the write of a document. */
 export const WRITE_OUTCOMES = ["created", "updated", "deleted", "not_found", "noop"] as const;
 
 export interface WriteSuccess {

@@ -68,7 +68,7 @@ function* makeBlock(
 
 const NOTHING = toBytes("{}");
 
-/** Nothing looks a computed document up by its id. */
+/** Computed documents are never looked up by their ids. */
 const NO_ID = toBytes("-");
 
 function tooLarge(): AppError {

@@ -37,7 +37,7 @@ export class DocumentWriter implements DocumentHost {
   #plan: PlanNode;
   readonly #indexing: Indexing;
   #indexer: DocumentIndexer;
-  /** The current run, the place in the buffer of its document number 0, why documents of it failed. */
+  /** The current run, the offset in the buffer of its document number 0, why documents of it failed. */
   #run: DocumentRun = EMPTY_RUN;
   #firstDoc = 0;
   #failures: Map<number, unknown> | null = null;
@@ -74,7 +74,7 @@ export class DocumentWriter implements DocumentHost {
     const failures = this.writeRun(wholeRun(source), 0, 1, doc, lenient);
     if (failures !== null) throw failures.get(0);
     if (routing === "") return;
-    // The indexer calls `begin` only for documents of which it leaves values.
+    // The indexer calls `begin` only for documents of which it leaves values to the host.
     this.#doc = doc;
     this.#metadata(ROUTING, routing);
   }
@@ -106,7 +106,7 @@ export class DocumentWriter implements DocumentHost {
     this.#scanner.reset(this.#run.bytes.subarray(this.#run.sourceStart(index), this.#run.sourceStop(index)));
   }
 
-  /** Takes a value that the indexer leaves, where it stands in the document. */
+  /** Takes a value that the indexer leaves, with its offset in the document. */
   value(of: Leaf | PlanNode, at: number): void {
     this.#scanner.at = at;
     const kind = this.#scanner.value();
@@ -197,7 +197,7 @@ export class DocumentWriter implements DocumentHost {
     }
   }
 
-  /** Takes the current text as a block of addresses (10.0.0.0/8): both bounds of a range; false if it is none. */
+  /** Takes the current text as a block of addresses (10.0.0.0/8): both bounds of a range; false if it isn't one. */
   #block({ byName }: PlanNode): boolean {
     const [from, to] = [byName.get("gte")?.leaf, byName.get("lte")?.leaf];
     const block = from?.field.type === "ip" ? parseIpBlock(this.#scanner.text()) : null;
@@ -223,7 +223,7 @@ export class DocumentWriter implements DocumentHost {
     this.#leaves.instead(JSON.stringify(type), (value) => this.#leaves.feed(leaf, value));
   }
 
-  /** Bounds are kept apart: of several ranges no query could tell which of them belong together. */
+  /** Bounds are kept separately: of several ranges no query could tell which of them belong together. */
   #secondRange(node: PlanNode, kind: number): void {
     this.#scanner.skip(kind);
     const message = `field [${node.path}] takes one range of a document, but there are several; map a nested object with a range in each`;

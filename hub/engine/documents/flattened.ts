@@ -22,7 +22,7 @@ export function readFlattened(
 }
 
 class FlattenedReader {
-  /** The first fault; nothing is taken behind it. */
+  /** The first fault; nothing after it is taken. */
   problem: ValueError | undefined;
   readonly #scanner: json.JsonScanner;
   readonly #field: Field;
@@ -89,7 +89,7 @@ export function immense(field: Field, key: string, value: string): ValueError {
   );
 }
 
-/** The fault of a value that is no object. */
+/** The fault of a value that isn't an object. */
 export function notAnObject(kind: number): ValueError {
   const name = kind === json.STRING ? "STRING" : kind === json.NUMBER ? "NUMBER" : "BOOLEAN";
   return new ValueError(

@@ -52,7 +52,7 @@ class KernelDocuments implements DocumentIndexer {
     }
   }
 
-  /** Indexes the documents that stand in the scratch input. */
+  /** Indexes the documents in the scratch input. */
   #writePlaced(from: number, to: number, doc: number, host: DocumentHost): void {
     const { functions, scratchAt } = this.#kernel;
     const extentsAt = this.#kernel.start(scratchAt + at.SCRATCH_EXTENTS);
@@ -112,10 +112,10 @@ const TYPES: Readonly<Partial<Record<FieldType, number>>> = {
   boolean: at.TYPE_BOOLEAN,
 };
 
-/** The plan as it will lie in memory. Addresses are offsets until it is stored. */
+/** The plan as it will be laid out in memory. Addresses are offsets until it is stored. */
 class PlanImage {
   readonly #kernel: Kernel;
-  /** What values are of that the kernel may leave to the host. */
+  /** The targets of values that the kernel may leave to the host. */
   readonly #leaves: (Leaf | PlanNode)[];
   #words = new Uint32Array(1024);
   #length = 0;
@@ -131,7 +131,7 @@ class PlanImage {
     return 4 * this.#length + at.SLACK_BYTES;
   }
 
-  /** Adds a node with all below it; returns its offset. The first one is the root, at offset 0. */
+  /** Adds a node with all its descendants; returns its offset. The first one is the root, at offset 0. */
   node(node: PlanNode): number {
     const offset = this.#take(at.NODE_BYTES);
     if (node.leaf !== undefined) this.#leaf(offset, node.leaf);

@@ -1,6 +1,6 @@
 /**
- * Puts the values of fields into a buffer, with those of their multi-fields and copies. A value that doesn't fit fails the
- * document or, leniently, is left out and its field noted.
+ * Puts the values of fields into a buffer, with those of their multi-fields and copies. A value that doesn't fit fails
+ * the document or, leniently, is left out and its field recorded.
  */
 
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
@@ -88,7 +88,7 @@ export class LeafWriter {
     this.ignore(path);
   }
 
-  /** Notes a field whose value is left out. */
+  /** Records a field whose value is left out. */
   ignore(path: string): void {
     if (this.ignored.size < MAX_IGNORED) this.ignored.add(path);
   }
@@ -132,7 +132,7 @@ export class LeafWriter {
     );
   }
 
-  /** Completions may be objects, and flattened fields are; points have their own way. */
+  /** Completions may be objects, and flattened fields are; points are read separately. */
   #leafObject(leaf: Leaf): void {
     this.#attempt(leaf.field, () => {
       if (leaf.field.type === "flattened") {

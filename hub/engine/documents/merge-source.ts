@@ -11,7 +11,7 @@ const DECODER = new TextDecoder();
 
 /**
  * Returns `source` with `partial` merged in (objects deeply, all else replaced), or null if nothing changes. Both are
- * JSON objects in UTF-8. Throws mapping_parse for a `partial` that is none.
+ * JSON objects in UTF-8. Throws mapping_parse for a `partial` that isn't one.
  */
 export function mergeSource(source: Uint8Array, partial: Uint8Array): Uint8Array | null {
   const target = parse(source);

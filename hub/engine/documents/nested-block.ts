@@ -30,8 +30,8 @@ const PARENTS_PER_STEP = 256;
 const KEPT_BYTES = 48 * 1024 * 1024;
 
 /**
- * Steps between which the caller may pause. "waits": nothing can be done before another search has gone on. They must run
- * to their end or be ended by `return`.
+ * Steps between which the caller may pause. "waits": nothing can be done before another search has continued. They must
+ * run to their end or be ended by `return`.
  */
 export type NestedSteps<T> = Generator<undefined | "waits", T>;
 
@@ -80,7 +80,7 @@ export function* derivedBlock(
   }
 }
 
-/** Blocks are kept for a segment, whatever view of it asks, until it is closed. */
+/** Blocks are kept for a segment, shared by all its views, until it is closed. */
 function ownerOf(base: SegmentReader): object {
   let inner = base;
   while (inner.whole !== undefined) inner = inner.whole;

@@ -14,7 +14,7 @@ export interface Leaf {
   readonly field: Field;
   /** Undefined where the field is neither indexed nor kept in a column. */
   readonly buffer: BufferedField | undefined;
-  /** flattened only: where values go behind their keys. */
+  /** flattened only: where values follow their keys. */
   readonly keyed: BufferedField | undefined;
   /** Text and token_count only. */
   readonly analyzer: Analyzer | null;
@@ -25,7 +25,7 @@ export interface Leaf {
   readonly copies: Leaf[];
 }
 
-/** An object, or a place where a field is (then `leaf` is set). */
+/** An object, or a path at which there is a field (then `leaf` is set). */
 export interface PlanNode {
   readonly path: string;
   readonly dynamic: Dynamic;

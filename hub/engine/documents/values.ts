@@ -187,7 +187,7 @@ function geohashPoint(text: string): Point {
   };
 }
 
-/** Returns the geohash of `length` characters that a point lies in. */
+/** Returns the geohash of `length` characters that contains a point. */
 export function geohashOf(lat: number, lon: number, length: number): string {
   const bounds = { lat: { low: -90, high: 90 }, lon: { low: -180, high: 180 } };
   let hash = "";
@@ -209,8 +209,8 @@ export function geohashOf(lat: number, lon: number, length: number): string {
 }
 
 /**
- * Reads the value of `kind` that `scanner` has begun, to its end, and gives its points to `take`.
- * Throws ValueError; the value is read to its end all the same.
+ * Reads the value of `kind` that `scanner` has begun, to its end, and gives its points to `take`. Throws ValueError;
+ * the value is read to its end anyway.
  */
 export function readPoints(
   scanner: json.JsonScanner,
@@ -284,7 +284,7 @@ function numberOf(text: string): number {
   return text.trim() === "" ? Number.NaN : Number(text);
 }
 
-/** A name that a strict object doesn't know; `parent`: path of the object, "" for the document. */
+/** A name that a strict object lacks; `parent`: path of the object, "" for the document. */
 export function strictError(name: string, parent: string): AppError {
   return new AppError(
     "mapping_strict",

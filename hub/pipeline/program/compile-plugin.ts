@@ -78,7 +78,7 @@ export interface CompiledOutput {
   readonly id: string;
   readonly name: string;
   readonly shaper: Shaper;
-  /** Makes the half of the main thread; undefined where documents are routed. */
+  /** Makes the part that runs on the main thread; undefined where documents are routed. */
   readonly makeWriter: (context: WriterContext) => OutputWriter | undefined;
 }
 
@@ -106,7 +106,7 @@ export const OUTPUT_OPTIONS = options({
   codec: withoutEffect("events are written in one form; outputs with a choice list the option"),
 });
 
-/** Returns the options of a plugin; its own stand in the place of common ones of the same name. */
+/** Returns the options of a plugin; its own replace common ones of the same name. */
 export function pluginOptions(common: TObject, own: TObject): TObject {
   const others = Object.entries(common.properties).filter(([name]) => !Object.hasOwn(own.properties, name));
   return options({ ...Object.fromEntries(others), ...own.properties });
@@ -342,7 +342,8 @@ function inputDecoration(values: OptionValues): (event: Event) => void {
     try {
       decorate?.(event);
     } catch (error) {
-      // A sender's own plain value is in the way of a field to add: the event goes on, as nobody could send it otherwise.
+      // A sender's own plain value is in the way of a field to add: the event continues, as nobody could send it
+      // otherwise.
       if (!(error instanceof FieldConflict)) throw error;
       event.tag(CONFLICT_TAG);
     }

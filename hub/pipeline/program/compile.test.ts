@@ -227,7 +227,7 @@ test("the failure of an output names the output", () => {
   assert.deepEqual(faults, ["stdout: stdout failed: no memory"]);
 });
 
-/** Text with « before the place that must be named. */
+/** Text with « before the position that the error must name. */
 const FAULTS: [text: string, message: RegExp, hint: RegExp][] = [
   ["filter { «grook { } }", /no filter "grook"/, /"grok"/],
   ["filter { mutate { «renam => { } } }", /has no option "renam"/, /"rename"/],

@@ -138,7 +138,7 @@ class Compiler {
     for (const end of ends) this.#instructions[end] = { kind: "jump", target: this.#instructions.length };
   }
 
-  /** Makes a place for an instruction that is known later. */
+  /** Reserves an index for an instruction that is known later. */
   #reserve(): number {
     return this.#instructions.push({ kind: "jump", target: 0 }) - 1;
   }

@@ -178,7 +178,7 @@ function match(
   };
 }
 
-/** Variables stand in quoted expressions only, as `${` between slashes is part of the expression. */
+/** Variables are replaced in quoted expressions only, as `${` between slashes is part of the expression. */
 function compileExpression(node: OperandNode, variables: Variables, report: Report): RubyRegexp | undefined {
   const written = String("value" in node ? node.value : "");
   const source = node.kind === "string" ? expandVariables(written, node.range, variables, report) : written;

@@ -114,7 +114,7 @@ export class ConfiguredPipeline implements MessageProcessor {
     takeEvents(message, common, out.counts, (event, number, offset, line) => {
       documents.json.line = line;
       this.#place = message.sequence * EVENTS_PER_MESSAGE + Math.min(number, EVENTS_PER_MESSAGE - 1);
-      // Several events of one payload share its offset; their results are counted on.
+      // Several events of one payload share its offset; numbering of their results continues.
       const children = before?.offset === offset ? before.children : 0;
       before = { number, offset, idOf: (child) => ids.of(offset, child), children, ended: 0 };
       this.#enter(event, before, documents);

@@ -50,7 +50,7 @@ export function variableRefused(name: string): AppError {
 /**
  * Reports what a plugin of a managed pipeline may not have: names of files, and variables elsewhere than in the
  * credentials of an input or output, because whoever may write such a pipeline could read the keystore and the
- * environment by them. `title` names the plugin: "filter mutate".
+ * environment with them. `title` names the plugin: "filter mutate".
  */
 export function checkManaged(node: PluginNode, title: string, report: Report): void {
   const mayHoldSecrets = title.startsWith("input ") || title.startsWith("output ");

@@ -15,7 +15,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 /** Takes an event, its number in the message, its offset in the source, and the line it was read from, until it returns. */
 type TakeEvent = (event: Event, number: number, offset: number, line?: Line) => void;
 
-/** Gives `take` the events within the ranges of `message`, in their order; what befell its lines goes into `counts`. */
+/** Gives `take` the events within the ranges of `message`, in their order; `counts` gets what happened to its lines. */
 export function takeEvents(
   message: RawMessage,
   common: CommonFields,
@@ -52,10 +52,10 @@ function takeLines(message: RawMessage, common: CommonFields, counts: PackCounts
   counts.nulBytes += lines.nulBytes;
 }
 
-/** Returns what gives the text of a part of `data`, or undefined if that is no UTF-8. */
+/** Returns a reader of the text of a part of `data`; it returns undefined if that isn't UTF-8. */
 function textReader(data: Uint8Array): (start: number, end: number) => string | undefined {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
-  // Fast path: nearly all logs are.
+  // Fast path: nearly all logs are ASCII.
   if (isAscii(bytes)) return (start, end) => bytes.toString("latin1", start, end);
   return (start, end) => {
     const part = bytes.subarray(start, end);

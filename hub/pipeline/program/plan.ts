@@ -23,7 +23,7 @@ export interface PlannedOutput {
   readonly isManaged: boolean;
 }
 
-/** A doubtful place of a pipeline's text. */
+/** A doubtful position in a pipeline's text. */
 interface PlanWarning extends DiagnosticPlace {
   readonly message: string;
   /** What to do, or empty. */

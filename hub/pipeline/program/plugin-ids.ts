@@ -18,7 +18,7 @@ const TLS = [
 ];
 const HTTP = ["cookies", "follow_redirects", ...TLS];
 
-/** Options with a default that came later, by plugin. */
+/** Options with a default that were added later, by plugin. */
 const LATER: Readonly<Record<string, readonly string[]>> = {
   "input beats": ["codec"],
   "input syslog": ["codec"],
@@ -30,7 +30,7 @@ const LATER: Readonly<Record<string, readonly string[]>> = {
   "output email": ["debug"],
 };
 
-/** Defaults that were others when plugins got ids, by plugin. */
+/** Defaults as they were when plugins got ids, where they have changed since, by plugin. */
 const FORMER: Readonly<Record<string, OptionValues>> = {
   "output stdout": { codec: "json_lines" },
 };

@@ -70,7 +70,7 @@ export class Program {
     );
   }
 
-  /** Takes an event and everything that becomes of it to the end. */
+  /** Takes an event and everything made of it to the end. */
   run(event: Event, events: ProgramEvents): void {
     this.#runFrom(event, 0, events);
   }
@@ -88,7 +88,7 @@ export class Program {
     }
   }
 
-  /** Smallest place of the events that a filter still needs; undefined: none does. */
+  /** Lowest position of the events that a filter still needs; undefined: no filter needs any. */
   heldFrom(): number | undefined {
     let lowest: number | undefined;
     for (const step of this.#instructions) {
@@ -161,7 +161,7 @@ function apply(step: FilterStep, event: Event, next: number, waiting: Waiting[])
       if (decorated) decorate?.(child);
       waiting.push({ event: child, at: next });
     });
-    // An event that ends here isn't shown to anybody, and what can't be added to it is no fault.
+    // An event that ends here isn't shown to anybody, and a field that can't be added to it isn't a fault.
     if (matched && !event.cancelled) decorate?.(event);
     return matched;
   } catch (error) {

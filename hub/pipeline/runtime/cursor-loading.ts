@@ -50,7 +50,7 @@ async function loadCursor(
   if (entry === null) return undefined;
   let cursor = decodeCursor(key, entry.value);
   const store = new CursorStore(bucket, partition, owner, entry, cursor.epoch, hub);
-  // An earlier process of this hub is dead. Another hub may only have stood still: from here on it can't store.
+  // An earlier process of this hub is dead. Another hub may only have been paused: from here on it can't store.
   const isOthers = cursor.hub !== undefined && cursor.hub !== hub;
   if (isOthers || cursor.docIncarnation < docIncarnation)
     cursor = await store.claim(cursor, (found) => compared(found, losses, docIncarnation));

@@ -57,7 +57,9 @@ export class SourceRanges {
     return this.#forgotten;
   }
 
-  /** Gaps between ranges taken for processed because a source had too many of them: what comes late in one is dropped. */
+  /**
+   * Gaps between ranges considered processed because a source had too many of them: what comes late in one is dropped.
+   */
   get closedGaps(): number {
     let gaps = 0;
     for (const { planned } of this.#sources.values()) gaps += planned.closedGaps;
@@ -73,7 +75,10 @@ export class SourceRanges {
     return missing;
   }
 
-  /** Notes that `ranges`, planned together before, are finished; returns the unbroken range that now holds the last of them. */
+  /**
+   * Records that `ranges`, planned together before, are finished; returns the unbroken range that now holds the last of
+   * them.
+   */
   finish(key: string, ranges: readonly Interval[]): Interval {
     const last = ranges.at(-1) ?? [0, 0];
     const source = this.#sources.get(key);
@@ -166,7 +171,7 @@ export function encodeCursor(cursor: Cursor): Uint8Array {
   }
 }
 
-/** Throws data_corrupt where `bytes` are no cursor. */
+/** Throws data_corrupt where `bytes` aren't a cursor. */
 export function decodeCursor(key: string, bytes: Uint8Array): Cursor {
   try {
     const stored = JSON.parse(Buffer.from(bytes).toString()) as Stored;
@@ -183,7 +188,7 @@ export function decodeCursor(key: string, bytes: Uint8Array): Cursor {
 
 /**
  * One cursor in the bucket, written by compare-and-set. A write that was stored although its answer got lost is
- * recognised by its owner and is no conflict.
+ * recognised by its owner and isn't a conflict.
  */
 export class CursorStore {
   readonly #bucket: StateBucket;

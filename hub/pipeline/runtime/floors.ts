@@ -5,7 +5,7 @@
  * | floor | holds for | written |
  * |---|---|---|
  * | of a hub | the partitions that the hub had when it stored it, or that it gave away then; the next one replaces it | every few seconds, when partitions are given away, and at the end |
- * | of the purge | all partitions | before messages are removed from RAW, and when a hub takes over their removal: an older version noted nothing |
+ * | of the purge | all partitions | before messages are removed from RAW, and when a hub takes over their removal: an older version recorded nothing |
  *
  * When the partitions of a hub change, its next floor replaces the one that held for the partitions it gave away. These
  * may then have no hub's floor, but the floor of the purge holds for them as well: only processed messages are removed. A
@@ -75,8 +75,8 @@ export async function storeFloor(bucket: StateBucket, hub: string, floor: Stored
 }
 
 /**
- * Notes that RAW is about to be purged up to `rawPosition`, all of which was processed. The noted position only grows.
- * Throws data_corrupt, journal_conflict, unavailable, timeout: then nothing may be removed.
+ * Records that RAW is about to be purged up to `rawPosition`, all of which was processed. The recorded position only
+ * grows. Throws data_corrupt, journal_conflict, unavailable, timeout: then nothing may be removed.
  */
 export async function notePurge(bucket: StateBucket, rawPosition: Position): Promise<void> {
   const value = encodeFloor({ rawPosition, docPosition: START, docIncarnation: START.incarnation });

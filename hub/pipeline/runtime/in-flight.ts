@@ -10,7 +10,10 @@ export class InFlight {
   #bytes = 0;
   #messages = 0;
   #wake: PromiseWithResolvers<void> | undefined;
-  /** The readers that wait, in their order: one with a large message would wait for ever behind others with small ones. */
+  /**
+   * The readers that wait, in their order: one with a large message would wait indefinitely behind others with small
+   * ones.
+   */
   #takers: Promise<unknown> = Promise.resolve();
   #madeBytes = 0;
   /** The batches that wait, in their order. */

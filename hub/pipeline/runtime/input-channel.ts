@@ -18,12 +18,12 @@ import { partitionOf, rawSubject } from "#proto/subjects.ts";
 const MESSAGE_EVENTS = 2_000;
 const MESSAGE_BYTES = 256 * 1024;
 
-/** Longest event: a message of the log has 8 MiB at most, with what it says of the source. Bytes. */
+/** Longest event: a message of the log has 8 MiB at most, with the data about the source. Bytes. */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024 - 64 * 1024;
 
 const RETRY = { firstMs: 50, capMs: 5_000 };
 
-/** Keys that may stand in a source key as they are. */
+/** Keys that may be part of a source key unescaped. */
 const PLAIN_KEY = /^[A-Za-z0-9_.-]{1,64}$/;
 
 /** Puts a message into RAW. */
@@ -40,7 +40,7 @@ export interface InputIdentity {
   /** Kind of the input, e.g. "tcp". */
   readonly type: string;
   readonly hubName: string;
-  /** Name that its sources are told apart by: the hub's, or one that all hubs share. */
+  /** Name that distinguishes its sources: the hub's, or one that all hubs share. */
   readonly sourceName: string;
   readonly hostName: string;
   readonly version: string;
@@ -55,7 +55,7 @@ export interface InputChannelOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Hears how many events are durable. */
+  /** Called with how many events are durable. */
   readonly sent: (events: number) => void;
 }
 
@@ -185,7 +185,7 @@ export class RawChannel implements InputChannel {
     return this.#pending.splice(0, count);
   }
 
-  /** Resolves with true when the log has the events, with false where it never will, after refusing their sends. */
+  /** Resolves with true when the log has the events, with false if it never will; then their sends were rejected. */
   async #publish(events: readonly Pending[]): Promise<boolean> {
     const { publish, clock, log, signal, identity } = this.#options;
     const data = this.#message(events);
@@ -198,7 +198,7 @@ export class RawChannel implements InputChannel {
       } catch (error) {
         if (signal.aborted) return false;
         if (error instanceof AppError && error.code === "request_too_large") {
-          // Tried again, it would hold up all that comes after it.
+          // Retries would hold up everything after it.
           for (const { refuse } of events) refuse(tooLong(error.message));
           return false;
         }
@@ -247,14 +247,14 @@ export class RawChannel implements InputChannel {
 
 const NOTHING = new Uint8Array();
 
-/** Returns the UUID that an input has for good, by source name, pipeline and id: it stands for an agent's in the log. */
+/** Returns the permanent UUID of an input, by source name, pipeline and id: it stands for an agent's in the log. */
 export function inputUuid({
   sourceName,
   pipeline,
   plugin,
 }: Pick<InputIdentity, "sourceName" | "pipeline" | "plugin">): string {
   const hex = hash(JSON.stringify([sourceName, pipeline, plugin])).toString("hex");
-  // Version 8 of RFC 9562: bits of one's own making.
+  // Version 8 of RFC 9562: custom bits.
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 

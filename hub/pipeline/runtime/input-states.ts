@@ -5,7 +5,7 @@ import type { InputState } from "#hub/pipeline/plugins/input.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 
-/** Stands between the parts of a key; ids and keys can't hold it. */
+/** Separates the parts of a key; ids and keys can't hold it. */
 const SEPARATOR = "\u0000";
 
 export class InputStates implements Component {

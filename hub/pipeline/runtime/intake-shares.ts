@@ -15,7 +15,7 @@ const MAX_INTAKE_BYTES = 256 * MIB;
 /** Shortest time between two warnings of refused connections, ms. */
 const WARNING_MS = 60_000;
 
-/** Returns what senders share; that connections are refused is in `log`. */
+/** Returns what senders share; refused connections are logged to `log`. */
 export function intakeShares(log: Logger, clock: Clock, proxies: TrustedProxies): IntakeShares {
   const remedy = "send it again a little later";
   const connections = new FairShares({

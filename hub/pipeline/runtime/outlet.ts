@@ -41,7 +41,7 @@ export class Outlet {
   readonly #deps: OutletDeps;
   readonly #abort: AbortSignal;
 
-  /** `abort` ends all tries; they throw then. */
+  /** `abort` ends all attempts; they throw then. */
   constructor(deps: OutletDeps, abort: AbortSignal) {
     this.#deps = deps;
     this.#abort = abort;
@@ -81,7 +81,7 @@ export class Outlet {
     return position;
   }
 
-  /** The documents are in the log: who looks on must not hold up the pipeline, whatever fails there. */
+  /** The documents are in the log: observers must not hold up the pipeline, whatever fails in them. */
   #show(listener: EventListener, documents: DocumentBatch, sources: readonly SourceRange[]): void {
     try {
       listener.offer(documentsOf(documents, sources));
@@ -90,7 +90,10 @@ export class Outlet {
     }
   }
 
-  /** Where the sink refuses the documents together, each index is tried by itself; what is refused then is a dead letter. */
+  /**
+   * If the sink refuses all documents together, each index is tried separately; what is refused then becomes a dead
+   * letter.
+   */
   async #write(
     documents: DocumentBatch,
     origin: DocumentOrigin,
@@ -164,7 +167,7 @@ export class Outlet {
     metrics.invalidUtf8.inc(counts.invalidUtf8);
   }
 
-  /** Tries until it works, the failure can't pass, or the pipeline stops. */
+  /** Retries until it works, the failure is permanent, or the pipeline stops. */
   async #retry<T>(attempt: () => Promise<T>): Promise<T> {
     const { clock, log, metrics } = this.#deps;
     const backoff = new Backoff(RETRY);

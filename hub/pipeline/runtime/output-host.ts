@@ -29,7 +29,7 @@ export interface OutputHostOptions {
   readonly log: Logger;
   readonly clock: Clock;
   readonly metrics: PipelineMetrics;
-  /** Ends all tries. */
+  /** Ends all attempts. */
   readonly signal: AbortSignal;
 }
 
@@ -107,7 +107,7 @@ export class OutputHost {
   }
 }
 
-/** Returns the absolute path. Throws forbidden if it lies outside of the folders that are allowed. */
+/** Returns the absolute path. Throws forbidden if it is outside the folders that are allowed. */
 function writablePath(path: string, { folder, folders }: OutputReach): string {
   const absolute = resolve(folder, path);
   const isInside = [folder, ...folders].some((each) => {

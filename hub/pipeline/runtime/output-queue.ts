@@ -12,10 +12,10 @@ import { Backoff } from "#proto/kit/retry.ts";
 const WRITE_RECORDS = 2048;
 const WRITE_BYTES = 4 * 1024 * 1024;
 
-/** Pauses between tries; there is no limit of tries. */
+/** Pauses between attempts; their number is unlimited. */
 const RETRY = { firstMs: 100, capMs: 30_000 };
 
-/** A record that will never be delivered; `place` counts the records of the call. */
+/** A record that will never be delivered; `place`: index of the record in the call. */
 export interface RefusedRecord {
   readonly place: number;
   readonly reason: string;
@@ -26,7 +26,7 @@ export interface OutputQueueOptions {
   readonly writer: OutputWriter;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Ends all tries. */
+  /** Ends all attempts. */
   readonly signal: AbortSignal;
   readonly delivered: (records: number) => void;
   readonly retried: () => void;
@@ -47,16 +47,16 @@ interface Waiting {
   readonly batch: Batch;
 }
 
-/** Records on their way to the writer. */
+/** Records in flight to the writer. */
 interface Running {
   readonly done: Promise<void>;
-  /** When the write at work began, on the monotonic clock. */
+  /** When the current write began, on the monotonic clock. */
   startedMs: number;
 }
 
 /** Its length is bounded by the pipeline's limit of events in flight. */
 export class OutputQueue {
-  /** Why the last try failed; undefined while it works. */
+  /** Why the last attempt failed; undefined while it works. */
   failure: string | undefined;
   readonly #options: OutputQueueOptions;
   readonly #waiting: Waiting[] = [];
@@ -83,9 +83,9 @@ export class OutputQueue {
   }
 
   /**
-   * Gives back what no write has begun with, with `cancelled`, and lets the writes under way come to their end: a place
-   * that can't tell would get their records twice. Resolves when none is in progress, or after `patienceMs`; a write
-   * that has taken as long already is blocked and isn't waited for.
+   * Gives back what no write has begun with, with `cancelled`, and lets the writes under way come to their end: a
+   * target that doesn't recognise repetitions would get their records twice. Resolves when none is in progress, or
+   * after `patienceMs`; a write that has taken as long already is blocked and isn't waited for.
    */
   async settle(patienceMs: number): Promise<void> {
     const { clock } = this.#options;
@@ -102,7 +102,7 @@ export class OutputQueue {
     }
   }
 
-  /** Waits for the writes at work; `signal` must be aborted. Then closes the writer. */
+  /** Waits for the writes in progress; `signal` must be aborted. Then closes the writer. */
   async stop(): Promise<void> {
     this.#settling.abort();
     this.#run();
@@ -153,7 +153,7 @@ export class OutputQueue {
     const { signal, clock } = this.#options;
     const ending = AbortSignal.any([signal, this.#settling.signal]);
     for (let left = taken; left.length > 0; ) {
-      // Of a batch that is partly there the rest is worth further tries.
+      // If part of a batch was delivered, retrying the rest pays off.
       if (signal.aborted || (ending.aborted && left.length === taken.length && backoff.tries > 0)) {
         for (const { batch } of left) batch.done.reject(cancelled());
         return;
@@ -164,7 +164,7 @@ export class OutputQueue {
     }
   }
 
-  /** Tries once; returns what is to be tried again. */
+  /** Makes one attempt; returns what must be retried. */
   async #try(items: readonly Waiting[], tries: number): Promise<readonly Waiting[]> {
     const { writer, signal, delivered, retried, log, id } = this.#options;
     try {

@@ -98,7 +98,7 @@ test("a compressed file holds every event once", async (t) => {
 });
 
 test("a cursor waits for a blocked output, and a reload doesn't", async (t) => {
-  // A folder stands where the file should be: it can't be written until it is gone.
+  // There is a folder where the file should be: the file can't be written until the folder is removed.
   const sleep: typeof systemClock.sleep = (ms, signal) =>
     systemClock.sleep(ms >= STALL_MS ? STALL_MS / 10 : ms, signal);
   const at = setting(t, TO_BOTH, { clock: { ...systemClock, sleep } });

@@ -1,13 +1,13 @@
 /**
- * Changes the partitions that a session processes. Those that stay are read on: only those that are given away are drained,
- * and only new ones are opened.
+ * Changes the partitions that a session processes. Reading of those that stay continues: only those that are given away
+ * are drained, and only new ones are opened.
  *
  * | what is known | what is done | what can go wrong |
  * |---|---|---|
- * | a partition stays | nothing: it is read and written on | its cursor is lost to another hub: the session ends, and the next one loads the cursors of the new table |
+ * | a partition stays | nothing: reading and writing continue | its cursor is lost to another hub: the session ends, and the next one loads the cursors of the new table |
  * | it is given away, and some of its messages are in a thread, or in a batch of an output with those of others | it takes no further ones. Once these have arrived, its cursor is stored; then the change is reported | a thread dies: it does the batch again |
  * | it is given away, and an output or the log doesn't take its messages | after some seconds the session ends like at a reload: what no write has begun with is given back, a write under way gets time to end. The next session has the partitions of the new table | a write that doesn't end in time may be repeated by the next hub, as at a reload |
- * | it is given away, and never had a message | a floor of what is given away is stored, which says from where the next hub reads | it is replaced 5 s later: then that hub reads from the floor of the purge on |
+ * | it is given away, and never had a message | a floor of what is given away is stored, which says from where the next hub reads | it is replaced 5 s later: then that hub reads from the floor of the purge |
  * | it is given away, and its cursor can't be stored | it counts as given away | the next hub repeats what came after the stored one; shards drop it |
  * | it is new | its cursor is loaded, and another hub's fenced. A reader of its own reads it up to where the others are, which aren't kept back by its backlog | the cursor can't be loaded: the change fails, those that stay are processed, and the caller tries again |
  * | it is new, and an output is blocked | nothing is drained, so it is taken at once | – |
@@ -23,8 +23,8 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Session } from "./session.ts";
 
 /**
- * Time for what partitions that are given away have in flight: their lines pause meanwhile. With the writes under way, which then
- * get 10 s at most, a blocked output delays the change by less than 15 s.
+ * Time for what partitions that are given away have in flight: they take no further messages meanwhile. With the writes
+ * under way, which then get 10 s at most, a blocked output delays the change by less than 15 s.
  */
 const AT_RELEASE = { stallMs: 3_000, totalMs: 10_000 };
 

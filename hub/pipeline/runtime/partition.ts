@@ -17,11 +17,11 @@ import type { CursorEvent, RawEntry } from "./ports.ts";
 export interface PartitionDeps extends OutletDeps {
   /** Hands a message to the workers. */
   readonly process: (item: WorkItem, events: number) => Promise<WorkResult>;
-  /** Hears that a message taken up is finished, or given back unfinished at the stop. */
+  /** Called when a message taken up is finished, or given back unfinished at the stop. */
   readonly release: (bytes: number, madeBytes: number) => void;
-  /** Hears how many bytes were made of a message that is taken up. */
+  /** Called with how many bytes were made of a message that is taken up. */
   readonly made: (bytes: number) => void;
-  /** Hears that all that a message led to is durable. */
+  /** Called when all that a message led to is durable. */
   readonly finished?: (sequence: number) => void;
   /** True where the session reads no further: what it gives back the next one reads again. */
   readonly isEnding?: () => boolean;
@@ -46,7 +46,7 @@ interface Settled {
   readonly ranges: readonly Interval[];
 }
 
-/** A message on its way. */
+/** A message in flight. */
 interface Passage {
   readonly entry: RawEntry;
   /** Undefined where the message is refused. */
@@ -82,7 +82,7 @@ export class Partition {
   #isClosed = false;
   #failure: AppError | undefined;
 
-  /** `abort` ends the tries to write what is in flight. */
+  /** `abort` ends the attempts to write what is in flight. */
   constructor(start: PartitionStart, deps: PartitionDeps, abort: AbortSignal) {
     this.partition = start.partition;
     this.#deps = deps;
@@ -97,7 +97,7 @@ export class Partition {
     this.#abort = abort;
   }
 
-  /** Messages at or before need nothing any more and the stored cursor says so. */
+  /** Messages at or before need nothing more, and the stored cursor says so. */
   get savedPosition(): Position {
     return this.#saved;
   }

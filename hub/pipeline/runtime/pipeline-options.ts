@@ -24,7 +24,7 @@ export interface PipelineSettings {
   readonly pipelines?: readonly PipelineDefinition[];
   /** pipeline.workers */
   readonly workers: number;
-  /** pipeline.bath.size, events. */
+  /** pipeline.batch.size, events. */
   readonly batchSize: number;
   /** pipeline.batch.delay, ms. */
   readonly batchDelayMs: number;
@@ -54,7 +54,7 @@ export interface PipelineOptions {
   readonly events?: PipelineEvents;
   /** What DOC has lost; without it nothing. */
   readonly losses?: DocLosses;
-  /** What inputs work with; without it none is run. */
+  /** The dependencies of inputs; without it none is run. */
   readonly inputs?: InputReach;
   /** What outputs may reach; without it they reach nothing but the log. */
   readonly outputs?: Omit<OutputReach, "feed">;

@@ -1,7 +1,7 @@
 /**
  * The pipelines of a hub: reads RAW, has the workers turn messages into documents, writes those to DOC and to the
- * outputs and keeps a cursor per partition. Whatever dies at whatever moment, each event is in DOC at least once and
- * repetitions carry the marks by which the shards drop them.
+ * outputs and keeps a cursor per partition. Whichever process dies at whatever moment, each event is in DOC at least
+ * once, and repetitions carry the marks by which the shards drop them.
  */
 
 import { randomBytes } from "node:crypto";
@@ -37,7 +37,7 @@ const AT_BLOCKED = { stallMs: 250, totalMs: 1_000, writeMs: 10_000 };
 
 const BEGIN_RETRY = { firstMs: 100, capMs: 5_000 };
 
-/** What stands when the threads are ready. */
+/** What exists when the threads are ready. */
 interface Prepared {
   readonly session: Session;
   readonly plan: Plan | undefined;
@@ -247,7 +247,7 @@ export class Pipeline implements Component {
     return hasStaying && session.isHealthy && this.#isCompared && !this.isStateful;
   }
 
-  /** Lets a session go on with other partitions, see changePartitions. */
+  /** Lets a session continue with other partitions, see changePartitions. */
   async #keep(session: Session, partitions: ReadonlySet<number>): Promise<boolean> {
     try {
       return await changePartitions(session, partitions, this.#stopping.signal);

@@ -52,7 +52,7 @@ export interface DeadLetterSink {
   write(letter: DeadLetter): Promise<void>;
 }
 
-/** Those who watch events go by. */
+/** Observers of events as they pass. */
 export interface EventListener {
   /** False while there is no viewer: then nothing is offered. */
   readonly listening: boolean;
@@ -97,6 +97,6 @@ export interface DocLosses {
 export interface PipelineEvents {
   /** A cursor was saved. */
   onCursor?(event: CursorEvent): void;
-  /** A partition stopped for good: journal_conflict where another hub took it over. */
+  /** A partition stopped permanently: journal_conflict where another hub took it over. */
   onPartitionStopped?(partition: number, error: AppError): void;
 }

@@ -78,11 +78,11 @@ export class RawReader {
     }
   }
 
-  /** Continues behind messages that were removed from the log, if a floor says that they were processed. */
+  /** Continues after messages that were removed from the log, if a floor says that they were processed. */
   async #passGap(): Promise<void> {
     try {
       await this.#options.keeper.reloadFloors();
-      const after = this.#options.keeper.processed; // of the partitions of now: some may have been added
+      const after = this.#options.keeper.processed; // of the current partitions: some may have been added
       const isPassed = comparePositions(after, this.#position) > 0;
       if (isPassed) this.#position = after;
       this.#problem = isPassed ? "" : GAP;

@@ -1,6 +1,7 @@
 /**
- * The readers of the log RAW of one session. Partitions that are taken over are behind the others. A reader of their own reads
- * them, so that the others don't wait, until it has read as far as the first one, which then reads them as well.
+ * The readers of the log RAW of one session. Partitions that are taken over lag behind the others. A reader of their
+ * own reads them, so that the others don't wait, until it has read as far as the first one, which then reads them as
+ * well.
  */
 
 import { comparePositions, lowestOf, type Position } from "#proto/position.ts";
@@ -52,8 +53,8 @@ export class RawReaders {
   }
 
   /**
-   * Leaves the partitions of a reader to the first one, if it has read as far as that. What the first one reads once more
-   * the partitions know.
+   * Leaves the partitions of a reader to the first one, if it has read as far as that. Partitions recognise what the
+   * first one reads again.
    */
   #joins(reader: RawReader): boolean {
     const first = this.#readers[0]!;

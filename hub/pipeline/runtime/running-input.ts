@@ -12,7 +12,7 @@ import type { InputStates } from "./input-states.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";
 import type { InputTurn, SharedInputs } from "./shared-inputs.ts";
 
-/** What inputs work with. */
+/** The dependencies of inputs. */
 export interface InputReach {
   readonly publish: PublishRaw;
   readonly states: InputStates;
@@ -30,7 +30,7 @@ export interface InputReach {
   deadLetters(after: number, signal: AbortSignal): AsyncIterable<InputDeadLetter>;
 }
 
-/** How an input does. */
+/** The state of an input. */
 export interface InputStatus {
   readonly pipeline: string;
   readonly id: string;
@@ -42,10 +42,10 @@ export interface InputStatus {
   readonly events: number;
 }
 
-/** Time for sends to end before a stop, ms: while the log is full or away they don't. */
+/** Time for sends to end before a stop, ms: while the log is full or unreachable they don't end. */
 const STOP_GRACE_MS = 2_000;
 
-/** A port that is taken, a server that is away: tried again within a minute. */
+/** For a port in use or an unreachable server: the next attempt follows within a minute. */
 const START_RETRY = { firstMs: 500, capMs: 60_000 };
 
 export interface RunningInputOptions {
@@ -75,8 +75,8 @@ export class RunningInput implements Component {
   }
 
   /**
-   * Resolves after the first try to start; a failing one is repeated behind the scenes. An input of a shared source starts
-   * behind the scenes altogether, when it is this hub's turn.
+   * Resolves after the first attempt to start; a failing one is retried in the background. An input of a shared source
+   * starts in the background only, when it is this hub's turn.
    */
   async start(): Promise<void> {
     const first = Promise.withResolvers<void>();
@@ -89,10 +89,10 @@ export class RunningInput implements Component {
     await first.promise;
   }
 
-  /** What is being sent may come to its end first: a sender without an answer would repeat what the log has taken. */
+  /** Sends in progress may complete first: a sender without an answer would repeat what the log has stored. */
   async stop(): Promise<void> {
     const { input, reach, clock } = this.#options;
-    // What a shared source brings bears its position, so that nothing of it comes twice.
+    // Events of a shared source carry their position, so that nothing of it comes twice.
     const component = input.isShared && reach.shared !== undefined ? undefined : this.#component;
     const stopped = component?.stop();
     try {

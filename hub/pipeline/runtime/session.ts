@@ -27,7 +27,7 @@ import { WorkerPool } from "./worker-pool.ts";
 const IN_FLIGHT_BYTES = 16 * 1024 * 1024;
 const IN_FLIGHT_MESSAGES = 2048;
 
-/** A batch at work for longer is stuck. */
+/** A batch that is processed for longer is stuck. */
 const WORK_TIMEOUT_MS = 60_000;
 
 /** Interval of flushing filters that hold events, ms. */
@@ -149,7 +149,10 @@ export class Session {
     if (this.#held !== undefined) this.#flusher = this.#flushPeriodically();
   }
 
-  /** Begins to read further partitions; the others are read on. Throws data_corrupt, unavailable: then nothing has changed. */
+  /**
+   * Begins to read further partitions; reading of the others continues. Throws data_corrupt, unavailable: then nothing
+   * has changed.
+   */
   async take(partitions: ReadonlySet<number>): Promise<void> {
     const loaded = await this.keeper.load(partitions);
     this.#readers.read(partitions, this.keeper.add(loaded)); // at once: see CursorKeeper.add
@@ -157,7 +160,8 @@ export class Session {
 
   /**
    * Reads partitions no further, lets what they have in flight reach sink and outputs, and stores their cursors; the others are read
-   * on. Returns false where that isn't there in time, or `signal` is aborted: then the session must end, which stores the cursors.
+   * on. Returns false if that doesn't happen in time, or `signal` is aborted: then the session must end, which stores
+   * the cursors.
    */
   async release(
     partitions: ReadonlySet<number>,
@@ -173,9 +177,9 @@ export class Session {
   }
 
   /**
-   * Reads no further, lets what is in flight reach sink and outputs, ends the threads, stores the cursors. What didn't get
-   * there is read again by the next session; an output that can't tell gets twice only what a write had begun with that
-   * didn't end.
+   * Reads no further, lets what is in flight reach sink and outputs, ends the threads, stores the cursors. What didn't
+   * get there is read again by the next session; an output that doesn't recognise repetitions gets twice only what a
+   * write had begun with that didn't end.
    */
   end(policy: WaitPolicy): Promise<void> {
     return this.#end(policy, () => this.#pool.stop());
@@ -204,7 +208,7 @@ export class Session {
   }
 
   /**
-   * Waits as long as messages of `partitions` (undefined: all) arrive: an output that is slow is worth it, one that is blocked holds
+   * Waits as long as messages of `partitions` (undefined: all) arrive: a slow output is waited for, a blocked one holds
    * nothing up. Returns whether all have arrived.
    */
   async #drain(
@@ -288,8 +292,8 @@ export class Session {
   }
 
   /**
-   * Another process has written a cursor. True where the partition is this hub's all the same: it was a hub that had stood
-   * still, and this one continues from the cursor that was stored.
+   * Another process has written a cursor. True where the partition is this hub's anyway: it was a hub that had been
+   * paused, and this one continues from the cursor that was stored.
    */
   #isConflictOurs(): boolean {
     const { sharing } = this.#options.pipeline;
@@ -311,7 +315,7 @@ export class Session {
     return results;
   }
 
-  /** What filters made of time that passed is no single message's: it stands in the log without an origin. */
+  /** What filters made of time that passed belongs to no single message: it is in the log without an origin. */
   async #flushPeriodically(): Promise<void> {
     const { clock, pipeline } = this.#options;
     const { signal } = this.#reading;

@@ -16,14 +16,14 @@ export interface InputTurn {
 }
 
 export interface SharedInputs {
-  /** Name under which all hubs send an input's events, so that what two of them send is known as the same. */
+  /** Name under which all hubs send an input's events, so that what two of them send is recognised as the same. */
   readonly hubName: string;
   readonly states: SharedInputStates;
   /** Waits until this hub may run an input. Rejects when `signal` is aborted. */
   turn(pipeline: string, plugin: string, signal: AbortSignal): Promise<InputTurn>;
 }
 
-/** Stands for "everything that this hub remembered alone was copied". */
+/** Marks that everything that only this hub remembered was copied. */
 const COPIED_KEY = "copied";
 
 /** States in a bucket: key `state.<pipeline>.<plugin>.<key>`, each part base64url, JSON. */
@@ -94,7 +94,7 @@ export class SharedInputStates {
   }
 }
 
-/** An empty text would be no part of a key. */
+/** An empty text can't be part of a key. */
 function printed(text: string): string {
   return `_${Buffer.from(text).toString("base64url")}`;
 }

@@ -7,7 +7,7 @@ import { Metrics } from "#proto/kit/metrics.ts";
 import { until } from "#test/harness/until.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
-/** A thread that counts itself, and holds each task until it is told to go on. */
+/** A thread that counts itself, and holds each task until it is told to continue. */
 const SCRIPT = `
   import { parentPort, workerData } from "node:worker_threads";
   const words = new Int32Array(workerData);

@@ -24,12 +24,12 @@ const POSTED_PER_WORKER = 2;
 /** A message that ended a thread, or failed, this many times is given up. */
 const MAX_ATTEMPTS = 3;
 
-/** A filter that eats memory ends its thread, not the hub. MiB. */
+/** A filter that uses too much memory ends its thread, not the hub. MiB. */
 const WORKER_HEAP_MB = 512;
 
 const RESPAWN = { firstMs: 50, capMs: 5_000 };
 
-/** Time without tasks beside one another after which threads but one end, ms: each takes some 13 MiB. */
+/** Time without concurrent tasks after which all threads but one end, ms: each takes some 13 MiB. */
 const IDLE_MS = 60_000;
 
 export interface WorkerPoolOptions {
@@ -46,9 +46,9 @@ export interface WorkerPoolOptions {
   readonly clock: Clock;
   /** See IDLE_MS, for tests. */
   readonly idleMs?: number;
-  /** Hears what the plugins did. */
+  /** Called with what the plugins did. */
   readonly onStatistics?: (statistics: readonly PipelineStatistics[]) => void;
-  /** Hears that a thread ended unasked; returns true if its work must not be done again here. */
+  /** Called when a thread ended unasked; returns true if its work must not be done again here. */
   readonly onDeath?: () => boolean;
 }
 
@@ -59,10 +59,10 @@ interface Task {
   readonly reject: (error: AppError) => void;
 }
 
-/** What became of a task. */
+/** The result of a task. */
 type WorkAnswer = Pick<WorkResponse, "results" | "heldSequence">;
 
-/** A thread with the tasks posted to it, oldest first: the first one is at work. */
+/** A thread with the tasks posted to it, oldest first: the first one is being processed. */
 interface Thread {
   readonly worker: Worker;
   readonly posted: Map<number, Task>;
@@ -92,7 +92,7 @@ export class WorkerPool implements Component {
 
   /**
    * Resolves when a thread is ready; the others start when the first has more than one task: what keeps one from working keeps
-   * all, and threads that have nothing to do take memory. Throws what ends the first one.
+   * all of them from it, and threads that have nothing to do take memory. Throws what ends the first one.
    */
   async start(): Promise<void> {
     try {
@@ -120,7 +120,7 @@ export class WorkerPool implements Component {
     for (const thread of this.#threads) {
       if (thread.posted.size === 0) continue;
       open.push(...thread.posted.values());
-      thread.posted.clear(); // an answer that is under way is nobody's
+      thread.posted.clear(); // an answer that still arrives belongs to no task
       clearTimeout(thread.timer);
       this.#threads.delete(thread); // this end isn't a failure
       void thread.worker.terminate();
@@ -222,7 +222,7 @@ export class WorkerPool implements Component {
     if (this.#threads.size + this.#spawning.size < this.#options.workers) this.#spawnBehind();
   }
 
-  /** Ends the threads without work, all but one; those at work are looked at again after the next idle time. */
+  /** Ends the threads without work, all but one; busy ones are checked again after the next idle time. */
   #endOthers(): void {
     const others = [...this.#threads].filter(({ posted }) => posted.size === 0);
     if (others.length === this.#threads.size) others.shift();
@@ -251,7 +251,7 @@ export class WorkerPool implements Component {
     return tasks > 1;
   }
 
-  /** Starts the clock of the task that is at work now. */
+  /** Starts the clock of the current task. */
   #watch(thread: Thread): void {
     clearTimeout(thread.timer);
     thread.timer = undefined;
@@ -288,7 +288,10 @@ export class WorkerPool implements Component {
     this.#spawning.add(spawning);
   }
 
-  /** Does a task again that ended its thread: each message by itself, so that one poison message takes no others along. */
+  /**
+   * Does a task again that ended its thread: each message by itself, so that one poison message doesn't fail the
+   * others.
+   */
   #redo(task: Task, reason: string): void {
     task.attempts++;
     if (task.items.length > 1) {

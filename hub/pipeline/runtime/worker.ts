@@ -33,7 +33,7 @@ const KEPT_BYTES = 8 * FIRST_BYTES;
  */
 const STATEFUL_BATCH_MS = 2_000;
 
-/** After such an end each expression has a limit of its own for this long: the batch that took long comes again. */
+/** After such an end each expression has a limit of its own for this long: the batch that took long is repeated. */
 const CAREFUL_MS = 30_000;
 
 /** How often a thread reports the statistics of its plugins. */
