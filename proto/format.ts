@@ -17,7 +17,7 @@ export interface Format {
 
 type Part = (event: Event) => string;
 
-/** Compiles a format. Throws settings_invalid for a time pattern that is none. */
+/** Compiles a format. Throws settings_invalid for an invalid time pattern. */
 export function compileFormat(text: string): Format {
   const parts: Part[] = [];
   const fields: string[] = [];

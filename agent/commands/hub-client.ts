@@ -37,7 +37,7 @@ export class HubClient {
   readonly #options: HubClientOptions;
   readonly #base: URL;
 
-  /** Throws usage_invalid for an address that is none. */
+  /** Throws usage_invalid for an invalid address. */
   constructor(options: HubClientOptions) {
     this.#options = options;
     const text = /^https?:\/\//.test(options.url) ? options.url : `http://${options.url}`;

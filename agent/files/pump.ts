@@ -34,7 +34,7 @@ export class Pump {
   readonly #timers = new Map<Harvester, NodeJS.Timeout>();
   /** Of files that wait only for an event's time; new data come first. */
   readonly #pending = new Map<Harvester, NodeJS.Timeout>();
-  /** Files whose registry entry must be written before they are read on. */
+  /** Files whose registry entry must be written before reading of them continues. */
   readonly #recording = new Set<Harvester>();
   readonly #stop = new AbortController();
   #current: Harvester | undefined;

@@ -44,7 +44,10 @@ export class SyslogLine {
   isRfc5424 = false;
   /** ms since 1970-01-01 UTC; NaN if an RFC 5424 line has none. */
   timeMs = 0;
-  /** Where the ISO time with a zone ends that a line without PRI begins with, be it syslog or not: `timeMs`. -1: none. */
+  /**
+   * Where the ISO time with a zone ends that a line without PRI begins with, whether it is syslog or not: `timeMs`;
+   * -1 for none.
+   */
   timeEnd = -1;
   readonly host: Span = { start: -1, end: -1 };
   /** Name of the process: the tag, or APP-NAME. */

@@ -169,7 +169,7 @@ const DURATION_MS: Readonly<Record<string, number>> = {
   y: 365 * DAY_MS,
 };
 
-/** Returns the ms of a duration such as "1h30m" or "-5s"; NaN for a text that is none. */
+/** Returns the ms of a duration such as "1h30m" or "-5s"; NaN for any other text. */
 export function durationMs(text: string): number {
   if (!/^-?(?:\d+(?:\.\d+)?(?:ns|us|\u00b5s|ms|[smhdwy]))+$/.test(text)) return Number.NaN;
   let ms = 0;
@@ -178,7 +178,7 @@ export function durationMs(text: string): number {
   return text.startsWith("-") ? -ms : ms;
 }
 
-/** Returns the bytes of a size such as "5KB" or "1.5GiB"; NaN for a text that is none. */
+/** Returns the bytes of a size such as "5KB" or "1.5GiB"; NaN for any other text. */
 export function byteCount(text: string): number {
   const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)\s*([kKMGTP]?)(i?)B?$/.exec(text) ?? [];
   if (amount === undefined) return Number.NaN;

@@ -256,7 +256,7 @@ export class VisibleSegments {
     };
   }
 
-  /** Shows nothing any more; searchers that are open stay readable. */
+  /** Makes no documents visible any more; searchers that are open stay readable. */
   close(): void {
     for (const reader of this.#readers) reader.segment.release();
     this.#readers = [];

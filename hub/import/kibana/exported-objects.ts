@@ -66,7 +66,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Returns an object given in any of the forms; undefined for a value that is none, such as the summary of an export. */
+/** Returns an object given in any of the forms; undefined for any other value, such as the summary of an export. */
 export function objectOf(value: unknown): KibanaObject | undefined {
   if (!isObject(value)) return undefined;
   const source = value["_source"];

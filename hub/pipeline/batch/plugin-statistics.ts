@@ -13,7 +13,7 @@ export interface PluginStatistics {
   readonly out: number;
   /** Events it didn't work on, as a pattern that didn't match, or failed at. */
   readonly failures: number;
-  /** Time at work, projected from samples. */
+  /** Processing time, extrapolated from samples. */
   readonly ms: number;
   /** Longest time of a sample, ms. */
   readonly slowestMs: number;

@@ -38,7 +38,7 @@ export interface RawMessage {
   readonly ranges: readonly Interval[];
 }
 
-/** A pipeline at work in one thread. */
+/** A pipeline running in one thread. */
 export interface MessageProcessor {
   /** Turns a message into documents. Throws where the message as a whole can't be processed. */
   process(message: RawMessage, out: DocumentPacker): void;

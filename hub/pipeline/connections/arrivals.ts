@@ -32,7 +32,7 @@ export class Arrivals<T> {
     await this.#working;
   }
 
-  /** Waits for the batch at work and lets the rest go. */
+  /** Waits for the current batch and discards the rest. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#working;

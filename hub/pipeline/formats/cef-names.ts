@@ -200,7 +200,7 @@ const BY_KEY: ReadonlyMap<string, CefName> = new Map([
 /** The first of the names that have one field of the Elastic Common Schema. */
 const BY_ECS: ReadonlyMap<string, CefName> = new Map(NAMES.toReversed().map((name) => [name.ecs, name]));
 
-/** Returns the name that a key of an event stands for, be it short or long. */
+/** Returns the name that a key of an event stands for, whether it is short or long. */
 export function cefName(key: string): CefName | undefined {
   return BY_KEY.get(key);
 }

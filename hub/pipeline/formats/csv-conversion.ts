@@ -1,4 +1,4 @@
-/** Conversions of csv's columns. A text that is none of its kind stays, other than in mutate. */
+/** Conversions of csv's columns. A text that can't be converted stays, unlike in mutate. */
 
 import { Timestamp } from "#proto/event.ts";
 import { rubyFloat, rubyInteger } from "./ruby-number.ts";

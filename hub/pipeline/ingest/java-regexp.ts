@@ -14,8 +14,9 @@ export interface JavaRegexp {
 }
 
 /**
- * Compiles an expression. Two results differ from Java: a reference to a group that took no part matches the empty text, and
- * a group within a repetition keeps only the text of its last round. Throws Error naming what isn't supported.
+ * Compiles an expression. Two results differ from Java: a reference to a group that didn't take part matches the empty
+ * text, and a group within a repetition keeps only the text of its last round. Throws Error naming what isn't
+ * supported.
  *
  * Both cases of a letter are written out where case is ignored. V8's groups `(?i:…)` ignore case only while V8 optimizes
  * expressions, which it stops doing in a thread that has compiled many.
@@ -234,7 +235,7 @@ class Translation {
     if (number === undefined || whole === "")
       throw new Error(`\\k at ${this.#at + 1} refers to no group before it`);
     this.#at += whole.length - (digits.length - length);
-    // A group that comes later took no part yet.
+    // A later group hasn't taken part yet.
     if (number > this.groupCount) return "(?!)";
     return this.#flags.has("i") ? `(?i:\\k<g${number}>)` : `\\k<g${number}>`;
   }

@@ -59,8 +59,8 @@ const gsub: ProcessorKind = (settings, context) => {
 };
 
 /**
- * Replacement of a match in Java: `$1` and `${name}` are captures, `\\` quotes the next character. A text that is none
- * of these fails at the first match only.
+ * Replacement of a match in Java: `$1` and `${name}` are captures, `\\` quotes the next character. Any other text fails
+ * at the first match only.
  */
 function javaReplacement(text: string, pattern: JavaRegexp): (...match: unknown[]) => string {
   const fault = replacementFault(text, pattern);

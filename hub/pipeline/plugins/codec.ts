@@ -11,7 +11,7 @@ import type { Static, TObject } from "typebox";
 import type { Event } from "#proto/event.ts";
 import { Type } from "#proto/kit/schema.ts";
 
-/** A codec at work. */
+/** A running codec. */
 export interface Codec {
   /**
    * Returns the events of one payload (a datagram, a message of a queue, a line); `timeMs` is their time where they

@@ -18,7 +18,7 @@ import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Names } from "./host-names.ts";
 
-/** A filter at work in one thread. */
+/** A filter running in one thread. */
 export interface Filter {
   /**
    * Works on `event`; returns whether it did. `emit` adds an event after it, which continues with the next step;

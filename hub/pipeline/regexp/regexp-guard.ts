@@ -8,7 +8,7 @@
 import { type Context, createContext, Script } from "node:vm";
 import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
 
-/** A batch is a matter of milliseconds; one that takes this long may hold an expression that doesn't end. */
+/** A batch takes milliseconds; one that takes this long may hold an expression that doesn't end. */
 const BATCH_MS = 250;
 /** And this many times as long as batches have lately taken. */
 const USUAL_BATCHES = 4;
@@ -21,7 +21,7 @@ const SUSPICION_MS = 2_000;
 const LEAST_MS = 20;
 /** The same as a part of its limit. */
 const LEAST_SHARE = 0.02;
-/** Part of its limit in which an expression must have been at work to be given up. */
+/** Part of its limit in which an expression must have run to be given up. */
 const WORKED_SHARE = 0.5;
 /** So often is it begun at most where the processor was others'. */
 const ATTEMPTS = 4;
@@ -53,9 +53,9 @@ export class RegexpGuard {
   #running: object | undefined;
   #runningSinceMs = 0;
   #runningLimitMs = 0;
-  /** When the limit of the batch at work ends, on the monotonic clock. */
+  /** When the limit of the current batch ends, on the monotonic clock. */
   #batchEndMs = Number.POSITIVE_INFINITY;
-  /** When the batch at work began, which may be done several times. */
+  /** When the current batch, which may be repeated, began. */
   #batchSinceMs = Number.POSITIVE_INFINITY;
   #shortestMs = BATCH_MS;
   #usualMs = 0;
@@ -145,7 +145,7 @@ export class RegexpGuard {
     }
   }
 
-  /** As `limited`; where the thread had to wait for a processor the time of waiting is nobody's fault. */
+  /** As `limited`; the time for which the thread had to wait for a processor doesn't count. */
   #worked<T>(work: () => T, timeoutMs: number): T {
     const workedMs = threadCpuMs();
     for (let attempt = 1; ; attempt++) {
@@ -161,7 +161,7 @@ export class RegexpGuard {
     }
   }
 
-  /** What was at work when a limit was over is suspect, unless it had just begun: then the batch itself is long. */
+  /** What ran when a limit expired is suspect, unless it had just begun: then the batch itself is long. */
   #attempt<T>(batch: () => T, firstMs: number): T {
     for (let limitMs = firstMs; ; limitMs *= 2) {
       this.#running = undefined;

@@ -58,7 +58,7 @@ export class Pattern extends ScriptObject {
   }
 }
 
-/** An expression at work on a text. */
+/** An expression applied to a text. */
 class Matcher extends ScriptObject {
   readonly type = "Matcher";
   readonly methods = MATCHER_METHODS;

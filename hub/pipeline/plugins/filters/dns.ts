@@ -183,7 +183,7 @@ class ThreadedNames implements Names {
     port.postMessage({ ...question, id } satisfies NameQuestion);
     for (;;) {
       const seen = Atomics.load(this.#signal, 0);
-      // Answers of questions that were given up come late; they are passed over.
+      // Late answers to queries that were given up are ignored.
       for (let answer = next(port); answer !== undefined; answer = next(port)) {
         if (answer.id === id) return answer.answer;
       }

@@ -121,7 +121,7 @@ class Attempt {
     return match;
   }
 
-  /** A capture that took no part in the match is a field without a value; it doesn't refuse what is in its way. */
+  /** A capture that didn't take part in the match is a field without a value; it doesn't fail on a value in its way. */
   #keepAbsent(targets: readonly CaptureTarget[]): void {
     for (const { reference } of targets) if (!this.#event.has(reference)) this.#event.trySet(reference, null);
   }
@@ -154,7 +154,7 @@ interface CaptureTarget {
   readonly overwrite: boolean;
 }
 
-/** An expression at work. */
+/** A running expression. */
 class GrokMatcher {
   readonly #compile: () => RubyRegexp;
   readonly #targetOf: (name: string) => CaptureTarget;

@@ -311,7 +311,10 @@ function globalPattern(expression: string): Pattern {
 /** Ruby's references within a replacement: `\1`, `\0` and `\&`, `\k<name>`, `` \` `` and `\'`; `\\` is a backslash. */
 const REFERENCE = /\\(?:([0-9&`'\\])|k<([^>]+)>)/g;
 
-/** Returns what replaces a match; a group that took no part in it, or isn't there, is empty. A dollar stands for itself. */
+/**
+ * Returns what replaces a match; a group that didn't take part in it, or doesn't exist, is empty. A dollar stands for
+ * itself.
+ */
 function rubyReplacer(text: string, regexp: RubyRegexp): (...found: unknown[]) => string {
   if (!text.includes("\\")) return () => text;
   const reader = regexp.captureReader();

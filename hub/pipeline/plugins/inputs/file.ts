@@ -13,7 +13,7 @@ import { list, oneOf, optional, options, text, withoutEffect } from "#proto/kit/
 import { Type } from "#proto/kit/schema.ts";
 import { DAY_MS, parseDuration } from "#proto/kit/units.ts";
 
-/** How long a file that lost its name is read on: its writer may not have noticed yet. ms */
+/** How long a file that lost its name is still read: its writer may not have noticed yet. ms */
 const NAMELESS_MS = 60_000;
 
 /** A number (of the unit named) or a text such as "5 s". */

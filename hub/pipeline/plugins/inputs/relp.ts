@@ -132,7 +132,7 @@ export class RelpReader {
   /** Bytes of the frame that isn't whole. */
   pendingBytes = 0;
   #pending: Uint8Array[] = [];
-  /** Before it has so many, it isn't looked at again. */
+  /** It isn't parsed again before it has so many. */
   #neededBytes = 0;
 
   /** Takes a chunk; returns the frames that it completed. Throws parsing for what isn't RELP. */

@@ -175,7 +175,7 @@ function readsAllFields(names: readonly string[] | undefined): boolean {
 /** Bits of the flags in the order of SIMPLE_FLAGS; SLOP is also called NEAR. */
 const FLAG_BITS = SIMPLE_FLAGS.map((_, at) => 1 << at);
 
-/** Reads `flags`. Throws request_invalid for a name that is none. */
+/** Reads `flags`. Throws request_invalid for an unknown name. */
 function readFlags(given: unknown): ReadonlySet<SimpleFlag> | undefined {
   if (given === undefined || given === null || given === "" || given === -1) return undefined;
   if (typeof given === "number")

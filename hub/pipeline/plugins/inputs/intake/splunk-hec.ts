@@ -130,7 +130,7 @@ function channelOf({ headers, query }: IntakeRequest): string | undefined {
   return channel === "" ? undefined : String(channel);
 }
 
-/** Returns the events of objects one after the other, or what is wrong with the first that is none. */
+/** Returns the events of objects one after the other, or what is wrong with the first invalid one. */
 function jsonEvents({ body, nowMs }: IntakeRequest): Event[] | EventFault {
   const events: Event[] = [];
   for (const text of splitJsonObjects(decodeText(body))) {

@@ -23,7 +23,7 @@ export interface HttpServerOptions {
   readonly tls: TlsOptions | undefined;
   /** Longest body, packed or not, bytes. */
   readonly maxBodyBytes: number;
-  /** Requests at work at a time; others are answered 429. */
+  /** Maximum of concurrent requests; others are answered 429. */
   readonly maxRequests: number;
   /** Checks who may send. */
   readonly signIn: SignIn;

@@ -41,7 +41,7 @@ interface SizedValue {
 export class JournalExportReader {
   #rest: Uint8Array[] = [];
   #restBytes = 0;
-  /** The rest is the beginning of a line: it isn't looked at again before that ends, or is too long. */
+  /** The rest is the beginning of a line: it isn't parsed again before that ends, or is too long. */
   #awaitsLine = false;
   #fields: JsonObject = {};
   #count = 0;
