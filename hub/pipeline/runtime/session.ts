@@ -159,9 +159,9 @@ export class Session {
   }
 
   /**
-   * Reads partitions no further, lets what they have in flight reach sink and outputs, and stores their cursors; the others are read
-   * on. Returns false if that doesn't happen in time, or `signal` is aborted: then the session must end, which stores
-   * the cursors.
+   * Reads partitions no further, lets what they have in flight reach sink and outputs, and stores their cursors;
+   * reading of the others continues. Returns false if that doesn't happen in time, or `signal` is aborted: then the
+   * session must end, which stores the cursors.
    */
   async release(
     partitions: ReadonlySet<number>,

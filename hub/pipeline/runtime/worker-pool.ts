@@ -114,7 +114,7 @@ export class WorkerPool implements Component {
     for (const task of open) task.reject(new AppError("cancelled", "the pipeline stops"));
   }
 
-  /** Gives all tasks up, which fail with `cancelled`. Threads that are at work end; the others take further tasks. */
+  /** Gives all tasks up, which fail with `cancelled`. Busy threads end; the others take further tasks. */
   clear(): void {
     const open = this.#waiting.splice(0);
     for (const thread of this.#threads) {
