@@ -10,7 +10,7 @@ export const MEMBER_PREFIX = "node.";
 
 /**
  * Time for which a renewal keeps a member. `Membership` renews RENEWALS (`lease.ts`) times in it, every 2 s. A dead hub is
- * replaced after STILLNESS (`lease.ts`) times as long, as `MemberDirectory.isStill` measures and `PartitionAllocator.sweep`
+ * replaced after EXPIRY_FACTOR (`lease.ts`) times as long, as `MemberDirectory.isStill` measures and `PartitionAllocator.sweep`
  * acts on; its lines are searchable within 15 s. JetStream may take up to 9 s to elect a leader: no member can renew then,
  * nor be marked as lost.
  */
