@@ -2,6 +2,7 @@
 
 import { NO_MORE_DOCS } from "#hub/search/query/query.ts";
 import { Scorer } from "#hub/search/query/scorer.ts";
+import { SkippingScorer } from "./skipping-scorer.ts";
 
 /** Steps towards a document that all have, between two pauses: some ms. */
 const MAX_STEPS = 32_768;
@@ -22,7 +23,7 @@ export function conjunction(parts: readonly Part[]): Scorer {
 }
 
 /** Walks the rarest part and tests its documents with the others. */
-class ConjunctionScorer extends Scorer {
+class ConjunctionScorer extends SkippingScorer {
   readonly cost: number;
   override readonly isApproximate: boolean;
   readonly #lead: Scorer;
@@ -31,9 +32,6 @@ class ConjunctionScorer extends Scorer {
   readonly #scoring: readonly Scorer[];
   /** True if all scores are of one field. */
   readonly #shareNorms: boolean;
-  #minScore = 0;
-  /** Documents up to it may score above #minScore. */
-  #usefulUntil = -1;
   /** Steps of the last move. */
   #taken = 0;
   /** Whether all parts have the current document. */
@@ -88,10 +86,6 @@ class ConjunctionScorer extends Scorer {
     return Math.fround(total);
   }
 
-  override setMinScore(score: number): void {
-    this.#minScore = score;
-  }
-
   override maxScoreFrom(target: number): number {
     let end = NO_MORE_DOCS;
     let norm = 0;
@@ -106,19 +100,6 @@ class ConjunctionScorer extends Scorer {
     for (const scorer of this.#scoring) total += scorer.maxScoreFrom(target, norm);
     this.impactEnd = end;
     return Math.fround(total);
-  }
-
-  /** Returns the first document at or after `from` that may score above #minScore. */
-  #firstUseful(from: number): number {
-    let target = from;
-    while (target > this.#usefulUntil && target < NO_MORE_DOCS) {
-      if (this.maxScoreFrom(target) > this.#minScore) {
-        this.#usefulUntil = this.impactEnd;
-        return target;
-      }
-      target = this.impactEnd >= NO_MORE_DOCS - 1 ? NO_MORE_DOCS : this.impactEnd + 1;
-    }
-    return target;
   }
 
   /** The lead may have been left before a document that wasn't agreed on yet. */
@@ -145,8 +126,8 @@ class ConjunctionScorer extends Scorer {
     this.#isAgreed = false;
     search: while (doc !== NO_MORE_DOCS) {
       if (++this.#taken >= steps) return (this.doc = doc - 1);
-      if (this.#minScore > 0 && doc > this.#usefulUntil) {
-        const useful = this.#firstUseful(doc);
+      if (this.minScore > 0 && doc > this.usefulUntil) {
+        const useful = this.firstUseful(doc);
         if (useful !== doc) {
           doc = useful === NO_MORE_DOCS ? NO_MORE_DOCS : this.#lead.seek(useful);
           continue;

@@ -3,8 +3,8 @@
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { PostingsCursor } from "#hub/engine/searcher/searcher.ts";
 import { NO_MORE_DOCS } from "#hub/search/query/query.ts";
-import { Scorer } from "#hub/search/query/scorer.ts";
 import type { Bm25 } from "#hub/search/scoring/bm25.ts";
+import { SkippingScorer } from "./skipping-scorer.ts";
 
 /** Documents without the phrase between two pauses. */
 const MAX_LOOKED = 8192;
@@ -89,7 +89,7 @@ export interface PhraseOptions {
 }
 
 /** Finds documents that have all positions, and the number of occurrences of the phrase in each. */
-export class PhraseScorer extends Scorer {
+export class PhraseScorer extends SkippingScorer {
   readonly cost: number;
   readonly #places: readonly Place[];
   /** By rarity. */
@@ -100,9 +100,6 @@ export class PhraseScorer extends Scorer {
   #frequency = 0;
   /** Documents without the phrase that were examined. */
   #looked = 0;
-  #minScore = 0;
-  /** Documents up to it may score above #minScore. */
-  #usefulUntil = -1;
   readonly #findMembers: () => Bitset | null | undefined;
   /** All documents with the phrase, if they are cached. */
   #members: Bitset | null = null;
@@ -136,8 +133,8 @@ export class PhraseScorer extends Scorer {
   #search(target: number, last: number): number {
     let doc = target;
     this.#frequency = 0;
-    while ((doc = this.#align(this.#minScore > 0 ? this.#firstUseful(doc) : doc)) !== NO_MORE_DOCS) {
-      if (this.#minScore > 0 && doc > this.#usefulUntil) continue;
+    while ((doc = this.#align(this.minScore > 0 ? this.firstUseful(doc) : doc)) !== NO_MORE_DOCS) {
+      if (this.minScore > 0 && doc > this.usefulUntil) continue;
       this.#frequency = this.#frequencyIn(doc);
       if (this.#frequency > 0 || ++this.#looked >= last) return (this.doc = doc);
       doc++;
@@ -145,11 +142,11 @@ export class PhraseScorer extends Scorer {
     return (this.doc = NO_MORE_DOCS);
   }
 
-  /** Occurrences in a document that has all terms; 0 also if it can't score above #minScore. */
+  /** Occurrences in a document that has all terms; 0 also if it can't score above `minScore`. */
   #frequencyIn(doc: number): number {
     let most = NO_MORE_DOCS;
     for (const place of this.#places) most = Math.min(most, place.maxFreq);
-    if (this.#minScore > 0 && this.#scoreOf(most, doc) <= this.#minScore) return 0;
+    if (this.minScore > 0 && this.#scoreOf(most, doc) <= this.minScore) return 0;
     if (most === 1 && this.#members !== null) return 1;
     for (const place of this.#places) place.load();
     return this.#slop === 0 ? exactFrequency(this.#places) : sloppyFrequency(this.#places, this.#slop);
@@ -177,10 +174,6 @@ export class PhraseScorer extends Scorer {
     return length;
   }
 
-  override setMinScore(score: number): void {
-    this.#minScore = score;
-  }
-
   /** A phrase isn't more frequent than the rarest of its terms. */
   override maxScoreFrom(target: number): number {
     let end = NO_MORE_DOCS;
@@ -194,18 +187,6 @@ export class PhraseScorer extends Scorer {
     }
     this.impactEnd = end;
     return this.#similarity?.score(freq, norm) ?? 0;
-  }
-
-  #firstUseful(from: number): number {
-    let target = from;
-    while (target > this.#usefulUntil && target < NO_MORE_DOCS) {
-      if (this.maxScoreFrom(target) > this.#minScore) {
-        this.#usefulUntil = this.impactEnd;
-        return target;
-      }
-      target = this.impactEnd >= NO_MORE_DOCS - 1 ? NO_MORE_DOCS : this.impactEnd + 1;
-    }
-    return target;
   }
 
   /** Returns the first document at or after `target` with all terms, or with the phrase if its documents are cached. */
