@@ -1,6 +1,7 @@
 /** Methods of texts: String, StringBuilder, StringTokenizer, StringJoiner. */
 
 import { createHash } from "node:crypto";
+import { hashCode } from "#hub/scripts/values/hash-order.ts";
 import { compare, equals, toInteger } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import {
@@ -88,13 +89,6 @@ function splitOnToken(self: string, values: readonly unknown[]): string[] {
   const parts = token === "" ? [self] : self.split(token);
   if (limit <= 0 || parts.length <= limit) return parts;
   return [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(token)];
-}
-
-/** String.hashCode(). */
-function hashCode(self: string): number {
-  let hash = 0;
-  for (let at = 0; at < self.length; at++) hash = (Math.imul(31, hash) + self.charCodeAt(at)) | 0;
-  return hash;
 }
 
 export const STRING_METHODS: Methods = new Map(

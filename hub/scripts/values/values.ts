@@ -5,6 +5,7 @@
  */
 
 import { doubleText, shortestFloat } from "#proto/kit/number-text.ts";
+import { hashOrder } from "./hash-order.ts";
 
 /** A number of a document that is kept as it was written. */
 interface RawNumber {
@@ -171,31 +172,10 @@ export function print(value: unknown, depth = 0): string {
     return `[${[...value].map((each) => print(each, depth + 1)).join(", ")}]`;
   if (isRawNumber(value)) return value.rawJSON;
   if (isMap(value)) {
-    const entries = value instanceof Map ? [...value] : hashOrder(Object.entries(value));
+    const entries = value instanceof Map ? [...value] : hashOrder(Object.entries(value), ([key]) => key);
     return `{${entries.map(([key, each]) => `${print(key, depth + 1)}=${print(each, depth + 1)}`).join(", ")}}`;
   }
   return typeOf(value);
-}
-
-/** Entries for each bucket of a hash table, at most. */
-const LOAD = 0.75;
-/** Buckets of the smallest hash table. */
-const LEAST_BUCKETS = 16;
-
-/** Sorts the members of a document's object as the language's HashMap walks through them: by the hash of the key. */
-function hashOrder(entries: [string, unknown][]): [string, unknown][] {
-  if (entries.length < 2) return entries;
-  let buckets = LEAST_BUCKETS;
-  while (entries.length > buckets * LOAD) buckets *= 2;
-  const bucketOf = (key: string): number => {
-    let hash = 0;
-    for (let at = 0; at < key.length; at++) hash = (Math.imul(hash, 31) + key.charCodeAt(at)) | 0;
-    return (hash ^ (hash >>> 16)) & (buckets - 1);
-  };
-  return entries
-    .map((entry) => ({ entry, bucket: bucketOf(entry[0]) }))
-    .sort((a, b) => a.bucket - b.bucket)
-    .map(({ entry }) => entry);
 }
 
 /** Members of a collection that one step reads. */

@@ -3,6 +3,7 @@
  * Computation of Covariances and Arbitrary-Order Statistical Moments", 2008).
  */
 
+import { hashOrder } from "#hub/scripts/values/hash-order.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { fraction } from "#proto/kit/number-text.ts";
 
@@ -142,17 +143,7 @@ function finite(value: number): unknown {
         : "-Infinity";
 }
 
-/** Share of its slots that a hash table fills before it doubles. */
-const LOAD = 0.75;
-
 /** Returns the names in the order in which a Java HashMap iterates over them. */
 export function fieldOrder(names: readonly string[]): string[] {
-  let slots = 16;
-  while (names.length > slots * LOAD) slots *= 2;
-  const slotOf = (name: string): number => {
-    let hash = 0;
-    for (let at = 0; at < name.length; at++) hash = (Math.imul(hash, 31) + name.charCodeAt(at)) | 0;
-    return (hash ^ (hash >>> 16)) & (slots - 1);
-  };
-  return names.toSorted((a, b) => slotOf(a) - slotOf(b));
+  return hashOrder(names, (name) => name);
 }
