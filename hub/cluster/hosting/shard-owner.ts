@@ -1,5 +1,7 @@
 /** Which host of a hub has a shard: a stable rule, so that every thread finds a shard without asking. */
 
+import { fnv1a } from "#proto/codec/fnv1a.ts";
+
 /** One of the hosts of a hub. */
 export interface HostSeat {
   /** From 0. */
@@ -17,9 +19,7 @@ export const ONLY_HOST: HostSeat = { number: 0, count: 1 };
  */
 export function ownerOf(indexUuid: string, shard: number, count: number): number {
   if (count === 1) return 0;
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < indexUuid.length; at++) hash = Math.imul(hash ^ indexUuid.charCodeAt(at), 0x01000193);
-  return ((hash >>> 0) + shard) % count;
+  return (fnv1a(indexUuid) + shard) % count;
 }
 
 /** Returns whether a host has a shard. */

@@ -10,6 +10,7 @@ import {
   type TargetIndex,
 } from "#hub/host/contract/calls.ts";
 import type { ShardFailure } from "#hub/search/phases/contract.ts";
+import { fnv1a } from "#proto/codec/fnv1a.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 
 /** A hub with copies. */
@@ -147,8 +148,7 @@ function compare(a: CopyHub, b: CopyHub, { session, prefer = [] }: CopyWish = {}
 
 /** FNV-1a over the UTF-16 units, mixed, so that names that differ at their end are spread. */
 function hash(text: string): number {
-  let sum = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);
+  let sum = fnv1a(text);
   sum = Math.imul(sum ^ (sum >>> 16), 0x85ebca6b);
   return (sum ^ (sum >>> 13)) >>> 0;
 }

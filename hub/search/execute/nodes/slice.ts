@@ -2,6 +2,7 @@
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { fnv1a } from "#proto/codec/fnv1a.ts";
 import { SetNode } from "./documents.ts";
 
 /** Which part. Plain data. */
@@ -30,8 +31,7 @@ export class IdSliceNode extends SetNode {
 
 /** FNV-1a with a last mixing. */
 function hash(id: string): number {
-  let state = 0x811c9dc5;
-  for (let at = 0; at < id.length; at++) state = Math.imul(state ^ id.charCodeAt(at), 0x01000193);
+  let state = fnv1a(id);
   state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d);
   return (state ^ (state >>> 13)) >>> 0;
 }
