@@ -3,6 +3,7 @@
 import { createHash, createHmac, randomUUID } from "node:crypto";
 import { isIPv4, isIPv6 } from "node:net";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
+import { murmur32 } from "#proto/codec/murmur3-32.ts";
 import { murmur128 } from "#proto/codec/murmur3-128.ts";
 import { isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
@@ -152,25 +153,7 @@ function bytes128(value: unknown): Buffer {
 
 /** Returns MurmurHash3 (x86, 32 bits) with seed 0 of a plain value, which tells integers from their texts; 0..2^32-1. */
 export function murmur3(value: unknown): number {
-  const bytes = Number.isInteger(value) ? integerBytes(value, 8) : textBytes(value);
-  let hash = 0;
-  let at = 0;
-  for (; at + 4 <= bytes.length; at += 4) {
-    hash ^= scramble(bytes.readUInt32LE(at));
-    hash = (hash << 13) | (hash >>> 19);
-    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0;
-  }
-  let tail = 0;
-  for (let offset = bytes.length - 1; offset >= at; offset--) tail = (tail << 8) | bytes[offset]!;
-  hash ^= scramble(tail) ^ bytes.length;
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
-}
-
-function scramble(block: number): number {
-  const mixed = Math.imul(block, 0xcc9e2d51);
-  return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
+  return murmur32(Number.isInteger(value) ? integerBytes(value, 8) : textBytes(value), 0) >>> 0;
 }
 
 const SEED_128 = 2n;

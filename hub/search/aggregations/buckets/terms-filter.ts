@@ -2,10 +2,14 @@
 
 import { scalarText } from "#hub/search/options/json.ts";
 import { compileRegexp } from "#hub/search/patterns/automaton.ts";
+import { murmur32 } from "#proto/codec/murmur3-32.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 
-/** Returns whether a term gets a bucket. */
+/** Seed of MurmurHash3, so that partitions of texts and addresses are those of the 6.5 server. */
+const SEED = 31;
+
+/** Says whether a term gets a bucket. */
 export type TermFilter = (text: string) => boolean;
 
 /** How values of the options are read for a field. */
@@ -65,7 +69,7 @@ function readPartition(
     throw new AppError("parsing", `[${owner}] [include] needs [partition] below [num_partitions]`);
   }
   if (!isNumber) {
-    return (text) => ((murmur3(bytes(text)) % parts) + parts) % parts === part;
+    return (text) => ((murmur32(bytes(text), SEED) % parts) + parts) % parts === part;
   }
   const modulus = BigInt(parts);
   return (text) => ((mixLong(longBits(Number(text))) % modulus) + modulus) % modulus === BigInt(part);
@@ -85,29 +89,4 @@ function mixLong(bits: bigint): bigint {
   z = BigInt.asUintN(64, (z ^ (z >> 29n)) * 0xfc12c5b19d3259e9n);
   z ^= z >> 32n;
   return BigInt.asIntN(64, z);
-}
-
-/** Seed of the hash that chooses partitions of text and addresses. */
-const SEED = 31;
-
-/** MurmurHash3 (x86, 32 bits), signed, so that partitions are those of the 6.5 server. */
-function murmur3(bytes: Uint8Array): number {
-  const mix = (block: number): number => {
-    const multiplied = Math.imul(block, 0xcc9e2d51);
-    return Math.imul((multiplied << 15) | (multiplied >>> 17), 0x1b873593);
-  };
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const whole = bytes.length & ~3;
-  let hash = SEED;
-  for (let at = 0; at < whole; at += 4) {
-    hash ^= mix(view.getInt32(at, true));
-    hash = Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64;
-  }
-  let tail = 0;
-  for (let at = bytes.length - 1; at >= whole; at--) tail = (tail << 8) | bytes[at]!;
-  if (whole < bytes.length) hash ^= mix(tail);
-  hash ^= bytes.length;
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return hash ^ (hash >>> 16);
 }
