@@ -3,13 +3,13 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, test } from "node:test";
 import { systemClock } from "#proto/kit/clock.ts";
+import { isAlive } from "#proto/kit/running-process.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { DAY_MS, MIB } from "#proto/kit/units.ts";
 import { START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { at, bytes, range, text, useJournal } from "#test/support/journal/test-journal.ts";
 import { interruptedRepairs } from "./buckets/bucket-repair.ts";
-import { isAlive } from "./server/server-owner.ts";
 
 const world = useJournal();
 const { reopen, restart, publishNumbers, readUntil, readNumbers, readOwn, removeMessage, metric } = world;

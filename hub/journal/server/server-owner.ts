@@ -10,6 +10,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { systemCode } from "#proto/kit/errors.ts";
 import { FolderLock } from "#proto/kit/files/folder-lock.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { isAlive } from "#proto/kit/running-process.ts";
 
 /** Time a server has to close its files before it is killed; shorter than the deadline of a component's stop. */
 export const STOP_GRACE_MS = 8_000;
@@ -63,16 +64,6 @@ function readPid(path: string): number {
 /** Polling interval while a process ends. */
 const POLL_MS = 20;
 
-/** Returns true while a process with this id exists (a zombie doesn't count). */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    return systemCode(error) === "EPERM";
-  }
-  return !isZombie(pid);
-}
-
 /** Returns the arguments of a process, program first; empty when it doesn't exist or can't be inspected. */
 export function commandLine(pid: number): string[] {
   try {
@@ -106,20 +97,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
     process.kill(pid, name);
   } catch (error) {
     if (systemCode(error) !== "ESRCH") throw error;
-  }
-}
-
-function isZombie(pid: number): boolean {
-  return statFields(pid)[0] === "Z";
-}
-
-/** Returns the fields of /proc/<pid>/stat after the name, which may itself contain blanks and brackets. */
-function statFields(pid: number): string[] {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return text.slice(text.lastIndexOf(")") + 2).split(" ");
-  } catch {
-    return [];
   }
 }
 

@@ -3,6 +3,7 @@
 import { readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { isAlive, startTicks } from "#proto/kit/running-process.ts";
 
 /** Who holds a folder: the pid and when that process started, so that a pid used again is not mistaken for it. */
 interface Holder {
@@ -73,29 +74,6 @@ function readHolder(path: string): Holder | undefined {
   }
 }
 
-/** A zombie doesn't hold the lock: in a container without an init process a killed holder may never be reaped. */
-function isRunning(holder: Holder): boolean {
-  try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    if (systemCode(error) !== "EPERM") return false;
-  }
-  return statFields(holder.pid)[0] !== "Z" && startTicks(holder.pid) === holder.startTicks;
-}
-
-/**
- * Start time of a process in clock ticks since boot (proc(5), stat field 22); empty if the system doesn't provide it.
- */
-function startTicks(pid: number): string {
-  return statFields(pid)[19] ?? "";
-}
-
-/** Returns the fields of /proc/<pid>/stat after the name, which itself may hold blanks and brackets. */
-function statFields(pid: number): string[] {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  } catch {
-    return [];
-  }
+function isRunning({ pid, startTicks: ticks }: Holder): boolean {
+  return isAlive(pid) && startTicks(pid) === ticks;
 }
