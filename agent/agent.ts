@@ -7,9 +7,9 @@ import { type AgentSettings, connectionSettings } from "#agent/settings/config.t
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { MemoryWatch } from "#proto/kit/memory-watch.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
-import { StatusServer } from "#proto/kit/status-server.ts";
+import { StatusServer } from "#proto/kit/net/status-server.ts";
+import { MemoryWatch } from "#proto/kit/process/memory-watch.ts";
 import { inboxPrefix } from "#proto/subjects.ts";
 import { AgentInputs, heldSlots } from "./agent-inputs.ts";
 import { createDirectOutput } from "./create-output.ts";

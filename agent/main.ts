@@ -1,6 +1,6 @@
 /** Entry of the agent's process. */
 
-import { StandardOutput } from "#proto/kit/standard-output.ts";
+import { StandardOutput } from "#proto/kit/process/standard-output.ts";
 import { main } from "./cli.ts";
 
 const output = new StandardOutput("tailrace-agent");

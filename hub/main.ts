@@ -20,10 +20,10 @@ import {
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { createLogger, type Logger } from "#proto/kit/log.ts";
 import { printableLines } from "#proto/kit/printable.ts";
-import { ServiceManager } from "#proto/kit/sd-notify.ts";
-import { StandardOutput } from "#proto/kit/standard-output.ts";
-import { HeapKeeper } from "#proto/kit/thread-heap.ts";
-import { lowerV8ThreadPriority } from "#proto/kit/thread-priority.ts";
+import { ServiceManager } from "#proto/kit/process/sd-notify.ts";
+import { StandardOutput } from "#proto/kit/process/standard-output.ts";
+import { HeapKeeper } from "#proto/kit/process/thread-heap.ts";
+import { lowerV8ThreadPriority } from "#proto/kit/process/thread-priority.ts";
 import { type HubCommand, parseHubCommand } from "./cli.ts";
 import type { SegmentCommand, SnapshotCommand } from "./commands/arguments.ts";
 

@@ -8,7 +8,7 @@ import { readMachineLimits } from "#hub/node/checks/machine-limits.ts";
 import { loadHubSettings } from "#hub/node/settings/hub-settings.ts";
 import { unusedSettings } from "#hub/node/settings/unused-settings.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { StandardOutput } from "#proto/kit/standard-output.ts";
+import { StandardOutput } from "#proto/kit/process/standard-output.ts";
 import { parseHubCommand } from "./cli.ts";
 
 const MAY_START = 0;

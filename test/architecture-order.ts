@@ -50,7 +50,7 @@ export const PARTS: Readonly<Record<string, readonly string[]>> = {
  * its own folder and from those below. Folders in one row import each other.
  */
 export const FOLDERS: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
-  "proto/kit": ["settings", "files", "dates", "."],
+  "proto/kit": ["settings", "files", "net", "process", "dates", "."],
   proto: [".", "codec", "gen"],
   agent: [
     ".",

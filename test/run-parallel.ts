@@ -7,7 +7,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
+import { ignoreClosedOutput } from "#proto/kit/process/standard-output.ts";
 
 interface Outcome {
   readonly command: string;

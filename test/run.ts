@@ -22,7 +22,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { ensureKernel } from "#hub/engine/kernel/build.ts";
-import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
+import { ignoreClosedOutput } from "#proto/kit/process/standard-output.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { ensureClusteredNats } from "./harness/clustered-nats.ts";
 import { endMarked, MARKS, marked, withMark } from "./leftovers.ts";

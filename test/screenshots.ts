@@ -6,7 +6,7 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
+import { ignoreClosedOutput } from "#proto/kit/process/standard-output.ts";
 import { launchBrowser, openPage } from "#test/harness/browser.ts";
 import { count } from "#test/harness/search.ts";
 import { shopLogs } from "#test/harness/shop-logs.ts";

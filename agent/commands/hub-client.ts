@@ -8,7 +8,7 @@ import { isIP } from "node:net";
 import { connect as connectSecurely, type TLSSocket } from "node:tls";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { request as httpRequest } from "#proto/kit/node-http.ts";
+import { request as httpRequest } from "#proto/kit/net/node-http.ts";
 import { systemReason } from "#proto/kit/system-reason.ts";
 
 export interface HubClientOptions {

@@ -9,11 +9,11 @@
 import type { Static, TObject } from "typebox";
 import type { Registry } from "#agent/registry/registry.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import { DROPS_HELP } from "#proto/kit/datagram-drops.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
+import { DROPS_HELP } from "#proto/kit/net/datagram-drops.ts";
 import type { Output } from "./output.ts";
 
 /** What the agent passes to an input. */

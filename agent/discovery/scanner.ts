@@ -5,7 +5,7 @@
 
 import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { systemCode } from "#proto/kit/errors.ts";
-import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
+import { threadCpuMs } from "#proto/kit/process/thread-cpu.ts";
 import { displayPath, joinPath, lstatOrNull, type RawPath } from "./path.ts";
 import { matchesName, type Pattern, type Segment } from "./pattern.ts";
 

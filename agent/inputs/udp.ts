@@ -12,7 +12,7 @@ import {
   probeUdp,
 } from "#agent/inputs/streams/addresses.ts";
 import { StreamSink, spoolProperties } from "#agent/inputs/streams/stream-sink.ts";
-import { DatagramDrops } from "#proto/kit/datagram-drops.ts";
+import { DatagramDrops } from "#proto/kit/net/datagram-drops.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { sizeSetting } from "#proto/kit/settings/kinds.ts";
 import { parseSize } from "#proto/kit/units.ts";

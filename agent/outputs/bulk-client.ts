@@ -7,7 +7,7 @@ import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { readCertificates } from "#proto/kit/files/certificates.ts";
 import { FileChanges } from "#proto/kit/files/file-changes.ts";
-import { Agent, request as httpRequest } from "#proto/kit/node-http.ts";
+import { Agent, request as httpRequest } from "#proto/kit/net/node-http.ts";
 
 export interface SearchSettings {
   /** host:port or URLs. */

@@ -19,8 +19,8 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
-import { closeNats, leaveServer } from "#proto/kit/nats-socket.ts";
-import { ENDLESS_PINGS, PingWatch } from "#proto/kit/ping-watch.ts";
+import { closeNats, leaveServer } from "#proto/kit/net/nats-socket.ts";
+import { ENDLESS_PINGS, PingWatch } from "#proto/kit/net/ping-watch.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 
 export interface ConnectionSettings {

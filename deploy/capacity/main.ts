@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { AppError } from "#proto/kit/errors.ts";
-import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
+import { ignoreClosedOutput } from "#proto/kit/process/standard-output.ts";
 import { DAY_MS, parseDuration } from "#proto/kit/units.ts";
 import { type CapacityDemand, type CapacityPlan, type CapacityRates, planCapacity, RATES } from "./plan.ts";
 

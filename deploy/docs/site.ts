@@ -7,7 +7,7 @@
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix, resolve } from "node:path";
 import { Marked } from "marked";
-import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
+import { ignoreClosedOutput } from "#proto/kit/process/standard-output.ts";
 import manifest from "../../package.json" with { type: "json" };
 
 const ROOT = resolve(import.meta.dirname, "../..");

@@ -4,7 +4,7 @@
  */
 
 import { join } from "node:path";
-import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
+import { ignoreClosedOutput } from "#proto/kit/process/standard-output.ts";
 import { bundleAgent } from "./agent-bundle.ts";
 import { bundleHub, HUB_BUNDLE } from "./hub-bundle.ts";
 import { ROOT } from "./project.ts";

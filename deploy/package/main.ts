@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
+import { ignoreClosedOutput } from "#proto/kit/process/standard-output.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { bundleAgent } from "./agent-bundle.ts";
 import { buildDebianPackage } from "./debian.ts";

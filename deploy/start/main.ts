@@ -6,7 +6,7 @@
 import { join, resolve } from "node:path";
 import { AppError } from "#proto/kit/errors.ts";
 import { openDataFolder } from "#proto/kit/files/data-folder.ts";
-import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
+import { ignoreClosedOutput } from "#proto/kit/process/standard-output.ts";
 import { follow } from "./progress.ts";
 import { chooseSources } from "./sources.ts";
 import { Stack } from "./stack.ts";

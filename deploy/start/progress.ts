@@ -1,7 +1,7 @@
 /** Progress of `npm start`, and the address of the lines it has read. */
 
 import { systemClock } from "#proto/kit/clock.ts";
-import { requestJson, trustOwnCertificate } from "#proto/kit/json-request.ts";
+import { requestJson, trustOwnCertificate } from "#proto/kit/net/json-request.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
 import type { Sources } from "./sources.ts";
 import type { AgentReady, HubReady, Stack } from "./stack.ts";

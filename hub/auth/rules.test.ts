@@ -11,7 +11,7 @@ import { Cookies } from "#hub/auth/web/cookies.ts";
 import { html } from "#hub/auth/web/page.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
+import { threadCpuMs } from "#proto/kit/process/thread-cpu.ts";
 import { settingsWith } from "#test/conformance/oauth/settings.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { checkAuthSettings, checkListeners } from "./settings.ts";

@@ -2,7 +2,7 @@
 
 import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
-import { isLoopbackHost } from "#proto/kit/loopback.ts";
+import { isLoopbackHost } from "#proto/kit/net/loopback.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { durationSetting } from "#proto/kit/settings/kinds.ts";
 import { checkGrants } from "./accounts/index-rights.ts";

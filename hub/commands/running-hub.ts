@@ -10,7 +10,7 @@ import {
   type OwnCertificateTrust,
   requestJson,
   trustOwnCertificate,
-} from "#proto/kit/json-request.ts";
+} from "#proto/kit/net/json-request.ts";
 import { printable } from "#proto/kit/printable.ts";
 
 /** Variable for an API key or access token: on the command line other users could see it. */

@@ -16,7 +16,7 @@ import { addPart } from "#proto/kit/byte-parts.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import type { OwnCertificateTrust } from "#proto/kit/json-request.ts";
+import type { OwnCertificateTrust } from "#proto/kit/net/json-request.ts";
 
 export interface ClusterOptions {
   /** Base URL; a path is kept as a prefix. */

@@ -3,7 +3,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, test } from "node:test";
 import { systemClock } from "#proto/kit/clock.ts";
-import { isAlive } from "#proto/kit/running-process.ts";
+import { isAlive } from "#proto/kit/process/running-process.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { DAY_MS, MIB } from "#proto/kit/units.ts";
 import { START } from "#proto/position.ts";

@@ -28,10 +28,10 @@ import { openDataFolder } from "#proto/kit/files/data-folder.ts";
 import { FolderLock } from "#proto/kit/files/folder-lock.ts";
 import { type Component, Lifecycle, withDeadline } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { exportLongestTurn } from "#proto/kit/longest-turn.ts";
-import { MemoryWatch } from "#proto/kit/memory-watch.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
-import { exportMemory, residentParts } from "#proto/kit/process-memory.ts";
+import { exportLongestTurn } from "#proto/kit/process/longest-turn.ts";
+import { MemoryWatch } from "#proto/kit/process/memory-watch.ts";
+import { exportMemory, residentParts } from "#proto/kit/process/process-memory.ts";
 import type { FlowDependencies } from "./flow.ts";
 import type { Listeners } from "./listeners.ts";
 

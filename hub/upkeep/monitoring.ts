@@ -12,7 +12,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
-import { heapMemory, residentBytes } from "#proto/kit/process-memory.ts";
+import { heapMemory, residentBytes } from "#proto/kit/process/process-memory.ts";
 
 /** Health of an agent, as monitoring records it. */
 export interface AgentHealth {

@@ -4,7 +4,7 @@
  * A case that couldn't be measured has its `failure`, and the exit status is 1. See `--help`.
  */
 
-import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
+import { ignoreClosedOutput } from "#proto/kit/process/standard-output.ts";
 import { UsageError } from "./benchmark.ts";
 import { runBenchmark } from "./command.ts";
 

@@ -11,7 +11,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
+import { TrustedProxies } from "#proto/kit/net/trusted-proxies.ts";
 
 await loadAllPlugins();
 

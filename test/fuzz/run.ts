@@ -1,6 +1,6 @@
 /** Runs fuzz tests: `npm run fuzz [-- NAME …] [--minutes N] [--seed S]`; see `--help`. */
 
-import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
+import { ignoreClosedOutput } from "#proto/kit/process/standard-output.ts";
 import { runNamed } from "#test/named-run.ts";
 
 ignoreClosedOutput();

@@ -5,7 +5,7 @@ import { matchesPath, type Pattern, rootOf } from "#agent/discovery/pattern.ts";
 import { type ScanResult, scan } from "#agent/discovery/scanner.ts";
 import { Watcher } from "#agent/discovery/watcher.ts";
 import { FileSet, type FileSetOptions } from "#agent/files/file-set.ts";
-import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
+import { threadCpuMs } from "#proto/kit/process/thread-cpu.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import {
   type ContentOption,

@@ -8,7 +8,7 @@ import Fastify, { type FastifyInstance, type FastifyReply } from "fastify";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { checkedProxy } from "#proto/kit/trusted-proxies.ts";
+import { checkedProxy } from "#proto/kit/net/trusted-proxies.ts";
 import { answerBroken } from "./broken-requests.ts";
 import { type AnonymousLimits, ConnectionLimits } from "./connection-limits.ts";
 import { RequestGuard } from "./request-guard.ts";

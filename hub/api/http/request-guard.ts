@@ -4,7 +4,7 @@
  */
 
 import { AppError } from "#proto/kit/errors.ts";
-import { isLoopbackHost } from "#proto/kit/loopback.ts";
+import { isLoopbackHost } from "#proto/kit/net/loopback.ts";
 
 /** The parts of a request that the guard checks. */
 export interface GuardedRequest {

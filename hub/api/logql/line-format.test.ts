@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppError } from "#proto/kit/errors.ts";
-import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
+import { threadCpuMs } from "#proto/kit/process/thread-cpu.ts";
 import type { Entry } from "./entry.ts";
 import { compileLineFormat } from "./line-format.ts";
 import { TemplateFault } from "./template-values.ts";

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, realpathSync, statfsSync } from "node:fs";
 import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { bufferBytes, heapMemory, residentBytes } from "#proto/kit/process-memory.ts";
+import { bufferBytes, heapMemory, residentBytes } from "#proto/kit/process/process-memory.ts";
 
 /** Sizes of a file system, bytes, under the names in answers. */
 export interface DiskUsage {

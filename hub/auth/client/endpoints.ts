@@ -4,7 +4,7 @@ import * as oauth from "oauth4webapi";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { isLoopbackHttp } from "#proto/kit/loopback.ts";
+import { isLoopbackHttp } from "#proto/kit/net/loopback.ts";
 import { HOUR_MS } from "#proto/kit/units.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";
 

@@ -2,7 +2,7 @@
 
 import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
-import { isLoopbackHttp } from "#proto/kit/loopback.ts";
+import { isLoopbackHttp } from "#proto/kit/net/loopback.ts";
 import { schemaFault, Type } from "#proto/kit/schema.ts";
 
 const Text = Type.String({ minLength: 1, maxLength: 2_000 });

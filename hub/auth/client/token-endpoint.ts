@@ -2,7 +2,7 @@
 
 import * as oauth from "oauth4webapi";
 import { AppError } from "#proto/kit/errors.ts";
-import { isLoopbackHttp } from "#proto/kit/loopback.ts";
+import { isLoopbackHttp } from "#proto/kit/net/loopback.ts";
 import { type Fetch, readBounded } from "./endpoints.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";
 

@@ -5,7 +5,7 @@ import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store } from "#hub/auth/state/records.ts";
 import { hasHash, hashOf, newId, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { isLoopbackHttp } from "#proto/kit/loopback.ts";
+import { isLoopbackHttp } from "#proto/kit/net/loopback.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
 import type { TokenFamilies } from "./tokens.ts";
 

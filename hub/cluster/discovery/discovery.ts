@@ -8,7 +8,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { reachableHost } from "#proto/kit/loopback.ts";
+import { reachableHost } from "#proto/kit/net/loopback.ts";
 import type { ClusterCertificate } from "./cluster-credentials.ts";
 import {
   conflictOfFounders,

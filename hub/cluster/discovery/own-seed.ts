@@ -1,7 +1,7 @@
 /** Checks that exactly one entry of `discovery.seed_hosts` is this hub: all hubs have the same list. */
 
 import { AppError } from "#proto/kit/errors.ts";
-import { reachableHost } from "#proto/kit/loopback.ts";
+import { reachableHost } from "#proto/kit/net/loopback.ts";
 import type { ClusterCertificate } from "./cluster-credentials.ts";
 import { callHub, type HelloAnswer, type HubAddress } from "./hello-call.ts";
 

@@ -3,7 +3,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type KernelSeed, seedThreadKernel } from "#hub/engine/kernel/kernel.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import { lowerThreadPriority } from "#proto/kit/thread-priority.ts";
+import { lowerThreadPriority } from "#proto/kit/process/thread-priority.ts";
 import type { BodyReply, BodyRequest } from "./body-thread-client.ts";
 import { BodyWork, memoryOf } from "./body-work.ts";
 

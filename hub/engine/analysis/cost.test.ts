@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
+import { threadCpuMs } from "#proto/kit/process/thread-cpu.ts";
 import { Analysis, type Analyzer, type PartSpec } from "./analysis.ts";
 
 const none = { filters: [], charFilters: [] };

@@ -6,7 +6,7 @@
 import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
+import { ignoreClosedOutput } from "#proto/kit/process/standard-output.ts";
 import { withSources } from "./source-hash.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));

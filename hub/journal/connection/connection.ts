@@ -14,8 +14,8 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { closeNats, leaveServer, unsentBytes } from "#proto/kit/nats-socket.ts";
-import { ENDLESS_PINGS, PingWatch } from "#proto/kit/ping-watch.ts";
+import { closeNats, leaveServer, unsentBytes } from "#proto/kit/net/nats-socket.ts";
+import { ENDLESS_PINGS, PingWatch } from "#proto/kit/net/ping-watch.ts";
 import { abortable } from "./waits.ts";
 
 /** User name of the hub at its embedded server; the password is the token. */

@@ -21,7 +21,7 @@ import { type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jet
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { HUB_USER } from "#hub/journal/connection/connection.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import { isAlive } from "#proto/kit/running-process.ts";
+import { isAlive } from "#proto/kit/process/running-process.ts";
 import { EmbeddedServer, type EmbeddedServerOptions } from "./embedded-server.ts";
 import { HUB_ACCOUNT } from "./server-config.ts";
 import { checkServerVersion, findServerBinary, parseServerVersion } from "./server-program.ts";

@@ -10,7 +10,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { systemCode } from "#proto/kit/errors.ts";
 import { FolderLock } from "#proto/kit/files/folder-lock.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { isAlive } from "#proto/kit/running-process.ts";
+import { isAlive } from "#proto/kit/process/running-process.ts";
 
 /** Time a server has to close its files before it is killed; shorter than the deadline of a component's stop. */
 export const STOP_GRACE_MS = 8_000;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
-import { reachableHost } from "#proto/kit/loopback.ts";
+import { reachableHost } from "#proto/kit/net/loopback.ts";
 
 /** A NATS server sends a greeting at once; a peer silent for this long is something else. */
 const GREETING_TIMEOUT_MS = 500;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { after, before, suite, test } from "node:test";
-import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
+import { TrustedProxies } from "#proto/kit/net/trusted-proxies.ts";
 import { World } from "#test/conformance/oauth/auth-server.ts";
 import { Access } from "./access.ts";
 

@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 import { checkListeners, type Listener } from "#hub/auth/settings.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { isLoopbackHost } from "#proto/kit/loopback.ts";
+import { isLoopbackHost } from "#proto/kit/net/loopback.ts";
 import { MIB } from "#proto/kit/units.ts";
 
 /** The machine's limits for this process. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
+import { threadCpuMs } from "#proto/kit/process/thread-cpu.ts";
 import { fieldValue } from "./flow-fields.ts";
 
 test("text loses the zeros at its end alone, in time linear in it", () => {

@@ -18,7 +18,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import type { FairShares } from "#proto/kit/fair-shares.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import type { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
+import type { TrustedProxies } from "#proto/kit/net/trusted-proxies.ts";
 import type { CodecMaker } from "./codec.ts";
 
 /** An event with its position in its source. */

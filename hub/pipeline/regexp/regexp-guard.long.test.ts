@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
+import { threadCpuMs } from "#proto/kit/process/thread-cpu.ts";
 import { RegexpGuard, RegexpTimeout } from "./regexp-guard.ts";
 
 /** Longer than an expression stays suspect. */

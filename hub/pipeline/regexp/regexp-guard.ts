@@ -6,7 +6,7 @@
  */
 
 import { type Context, createContext, Script } from "node:vm";
-import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
+import { threadCpuMs } from "#proto/kit/process/thread-cpu.ts";
 
 /** A batch takes milliseconds; one that takes this long may hold an expression that doesn't end. */
 const BATCH_MS = 250;

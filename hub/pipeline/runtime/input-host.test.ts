@@ -7,7 +7,7 @@ import { compilePipeline, loadAllPlugins } from "#hub/pipeline/program/compile.t
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { sendingLogger, silentLogger } from "#proto/kit/log.ts";
-import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
+import { TrustedProxies } from "#proto/kit/net/trusted-proxies.ts";
 import { freePort } from "#test/harness/free-ports.ts";
 import { TestClock } from "#test/support/agent/recording-output.ts";
 import { InputHost } from "./input-host.ts";

@@ -5,7 +5,7 @@ import { PROXIES_OWNER } from "#hub/pipeline/plugins/inputs/stream/connection-pl
 import type { Clock } from "#proto/kit/clock.ts";
 import { FairShares } from "#proto/kit/fair-shares.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import type { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
+import type { TrustedProxies } from "#proto/kit/net/trusted-proxies.ts";
 import { MIB } from "#proto/kit/units.ts";
 
 /** Connections to all inputs, as many as to the HTTP API. */

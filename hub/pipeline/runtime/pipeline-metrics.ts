@@ -2,8 +2,8 @@
 
 import type { PipelineStatistics, PluginStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
 import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
-import { DROPS_HELP } from "#proto/kit/datagram-drops.ts";
 import type { Counter, Gauge, Histogram, Metrics } from "#proto/kit/metrics.ts";
+import { DROPS_HELP } from "#proto/kit/net/datagram-drops.ts";
 
 export interface PipelineMetrics {
   readonly messages: Counter;

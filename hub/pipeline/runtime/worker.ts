@@ -18,8 +18,8 @@ import { RegexpGuard, RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { freeBytes } from "#proto/kit/large-bytes.ts";
-import { HeapKeeper, OWN_HEAP } from "#proto/kit/thread-heap.ts";
-import { lowerThreadPriority } from "#proto/kit/thread-priority.ts";
+import { HeapKeeper, OWN_HEAP } from "#proto/kit/process/thread-heap.ts";
+import { lowerThreadPriority } from "#proto/kit/process/thread-priority.ts";
 import { DefaultPipeline } from "../default/default-pipeline.ts";
 import type { PipelineSet } from "../program/pipeline-set.ts";
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { toJson } from "#hub/scripts/values/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
+import { threadCpuMs } from "#proto/kit/process/thread-cpu.ts";
 import { compilePainless } from "./painless.ts";
 
 type Variables = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@
  * garbage is collected before it grows much further, and released once no search runs any more.
  */
 
-import { OWN_HEAP, type ThreadHeap } from "#proto/kit/thread-heap.ts";
+import { OWN_HEAP, type ThreadHeap } from "#proto/kit/process/thread-heap.ts";
 import { MIB } from "#proto/kit/units.ts";
 
 /** Limit of a thread unless it gets another, bytes. */

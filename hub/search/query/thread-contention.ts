@@ -1,6 +1,6 @@
 /** Whether the machine has more work than processors, as the calling thread sees it. */
 
-import { threadCpuMs, threadWaitMs } from "#proto/kit/thread-cpu.ts";
+import { threadCpuMs, threadWaitMs } from "#proto/kit/process/thread-cpu.ts";
 
 /** Least busy time between two measurements, ms. */
 const BUSY_MS = 50;

@@ -3,7 +3,7 @@
 import { readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
-import { isAlive, startTicks } from "#proto/kit/running-process.ts";
+import { isAlive, startTicks } from "#proto/kit/process/running-process.ts";
 
 /** Who holds a folder: the pid and when that process started, so that a pid used again is not mistaken for it. */
 interface Holder {

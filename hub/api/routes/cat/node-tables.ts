@@ -16,7 +16,7 @@ import { type StatsSource, statsSources, together } from "#hub/api/stats/statist
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { heapMemory } from "#proto/kit/process-memory.ts";
+import { heapMemory } from "#proto/kit/process/process-memory.ts";
 import { statCells, statColumns } from "./stat-columns.ts";
 import {
   type CatTable,

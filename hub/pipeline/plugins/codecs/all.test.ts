@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { ExtData, encode } from "@msgpack/msgpack";
 import { Event } from "#proto/event.ts";
-import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
+import { threadCpuMs } from "#proto/kit/process/thread-cpu.ts";
 import { codecs } from "./all.ts";
 
 await codecs.load();

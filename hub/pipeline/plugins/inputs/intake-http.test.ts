@@ -14,7 +14,7 @@ import {
   zstdCompressSync,
 } from "node:zlib";
 import { FairShares } from "#proto/kit/fair-shares.ts";
-import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
+import { TrustedProxies } from "#proto/kit/net/trusted-proxies.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { InputWorld, plain } from "#test/contract/input-runner.ts";
 import { freePort } from "#test/harness/free-ports.ts";

@@ -12,7 +12,7 @@ import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { plainCodec } from "#hub/pipeline/plugins/codecs/plain.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { FairShares } from "#proto/kit/fair-shares.ts";
-import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
+import { TrustedProxies } from "#proto/kit/net/trusted-proxies.ts";
 import { InputWorld, plain } from "#test/contract/input-runner.ts";
 import { freePort } from "#test/harness/free-ports.ts";
 import { replaceMethod } from "#test/support/kit/replaced-method.ts";

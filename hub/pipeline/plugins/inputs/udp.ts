@@ -10,9 +10,9 @@ import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
-import { DatagramDrops } from "#proto/kit/datagram-drops.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { DatagramDrops } from "#proto/kit/net/datagram-drops.ts";
 import { oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 

@@ -12,7 +12,7 @@ import { Event, isHash, Timestamp } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
+import { threadCpuMs } from "#proto/kit/process/thread-cpu.ts";
 import { PRELUDE } from "./prelude.ts";
 
 /** Deepest nesting of calls, bytes of the engine's stack. */

@@ -8,7 +8,7 @@ import { isHash, valueText } from "#proto/event.ts";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { isLoopbackHost } from "#proto/kit/loopback.ts";
+import { isLoopbackHost } from "#proto/kit/net/loopback.ts";
 import { oneOf, optional, options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { HOUR_MS } from "#proto/kit/units.ts";

@@ -6,7 +6,7 @@ import type { Refusal } from "#hub/pipeline/plugins/output.ts";
 import { type Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
-import { isLoopbackHost } from "#proto/kit/loopback.ts";
+import { isLoopbackHost } from "#proto/kit/net/loopback.ts";
 import {
   flag,
   list,

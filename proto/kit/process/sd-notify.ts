@@ -5,7 +5,7 @@
  */
 
 import { execFile } from "node:child_process";
-import type { Logger } from "./log.ts";
+import type { Logger } from "#proto/kit/log.ts";
 
 export interface ServiceManagerOptions {
   /** NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID as systemd sets them, and PATH. */

@@ -5,10 +5,10 @@
  */
 
 import { readFileSync } from "node:fs";
-import type { Component } from "./lifecycle.ts";
-import type { Logger } from "./log.ts";
-import type { Metrics } from "./metrics.ts";
-import { MIB } from "./units.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { MIB } from "#proto/kit/units.ts";
 
 export interface MemoryWatchOptions {
   readonly log: Logger;

@@ -2,9 +2,9 @@
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { AppError, systemCode } from "./errors.ts";
-import type { Component } from "./lifecycle.ts";
-import type { Metrics } from "./metrics.ts";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
 import { createServer } from "./node-http.ts";
 
 /** ok and degraded answer 200, as a restart would not help; failed answers 503. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Metrics } from "#proto/kit/metrics.ts";
 import { type DelaySampler, exportLongestTurn, LongestTurn, TimerSampler } from "./longest-turn.ts";
-import { Metrics } from "./metrics.ts";
 
 async function longest(metrics: Metrics): Promise<number> {
   const found = /^tailrace_host_longest_turn_seconds (\S+)$/m.exec(await metrics.text());

@@ -5,8 +5,8 @@
 
 import type { EventLoopUtilization } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
+import { HOUR_MS, MIB } from "#proto/kit/units.ts";
 import { threadCpuMs } from "./thread-cpu.ts";
-import { HOUR_MS, MIB } from "./units.ts";
 
 /** The memory of a thread. */
 export interface ThreadHeap {

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { MemoryWatch, readGroupMemory } from "./memory-watch.ts";
-import { Metrics } from "./metrics.ts";
-import { MIB } from "./units.ts";
 
 const groups: readonly [name: string, files: Record<string, string>, expected: unknown][] = [
   [
@@ -99,7 +99,7 @@ test("in a real control group the shortage is logged before the kernel kills the
   writeFileSync(
     script,
     `import { MemoryWatch } from ${JSON.stringify(join(import.meta.dirname, "memory-watch.ts"))};
-     import { Metrics } from ${JSON.stringify(join(import.meta.dirname, "metrics.ts"))};
+     import { Metrics } from ${JSON.stringify(join(import.meta.dirname, "../metrics.ts"))};
      const log = { error: (_, message) => console.log(message) };
      const watch = new MemoryWatch({ log, metrics: new Metrics(), part: "hub" });
      await watch.start();
@@ -107,7 +107,7 @@ test("in a real control group the shortage is logged before the kernel kills the
      setInterval(() => { kept.push(Buffer.alloc(${2 * MIB}, 1)); watch.check(); }, 1);`,
   );
   const child = spawn("sh", ["-c", `${enter}; exec "$@"`, "sh", process.execPath, script], {
-    cwd: join(import.meta.dirname, "../.."),
+    cwd: join(import.meta.dirname, "../../.."),
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(child, "exit");

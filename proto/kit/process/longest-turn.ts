@@ -1,6 +1,6 @@
 /** Measures how long one piece of work occupies a thread, while other work of its event loop waits. */
 
-import type { Metrics } from "./metrics.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
 
 /** Interval in which the event loop's delay is sampled. */
 const RESOLUTION_MS = 10;

@@ -6,8 +6,8 @@
 
 import type { Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { systemCode } from "./errors.ts";
-import { systemReason } from "./system-reason.ts";
+import { systemCode } from "#proto/kit/errors.ts";
+import { systemReason } from "#proto/kit/system-reason.ts";
 
 const FAILED = 1;
 

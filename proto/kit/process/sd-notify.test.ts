@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { silentLogger } from "./log.ts";
+import { silentLogger } from "#proto/kit/log.ts";
 import { ServiceManager } from "./sd-notify.ts";
 
 /** A stand-in for systemd-notify that records its messages, and a service that uses it. */

@@ -3,8 +3,8 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { networkInterfaces } from "node:os";
 import { test } from "node:test";
+import { systemClock } from "#proto/kit/clock.ts";
 import { DATAGRAMS, sendDatagrams } from "#test/support/kit/send-datagrams.ts";
-import { systemClock } from "./clock.ts";
 import { DatagramDrops } from "./datagram-drops.ts";
 
 /** An address that is valid with the interface's name alone, such as `fe80::1%eth0`; undefined where there is none. */

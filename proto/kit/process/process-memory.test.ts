@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { freeBytes, largeBytes, recycleBytes } from "./large-bytes.ts";
-import { Metrics } from "./metrics.ts";
+import { freeBytes, largeBytes, recycleBytes } from "#proto/kit/large-bytes.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { exportMemory, heapMemory, residentBytes, residentParts } from "./process-memory.ts";
-import { MIB } from "./units.ts";
 
 test("the memory of a process is returned, and 0 where the system doesn't provide it", (t) => {
   const heap = heapMemory();

@@ -1,7 +1,7 @@
 /** Whether a process runs, and which one it is. */
 
 import { readFileSync } from "node:fs";
-import { systemCode } from "./errors.ts";
+import { systemCode } from "#proto/kit/errors.ts";
 
 /**
  * Returns true while a process with this id runs, also another user's. A zombie doesn't count: in a container without an

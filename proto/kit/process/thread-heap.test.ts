@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { MIB } from "#proto/kit/units.ts";
 import { HeapKeeper, OWN_HEAP, type ThreadHeap } from "./thread-heap.ts";
-import { MIB } from "./units.ts";
 
 /** A heap of which `live` bytes stay when it is collected, and that keeps free memory until it is released. */
 class FakeHeap implements ThreadHeap {

@@ -1,7 +1,7 @@
 /** The proxies in front of listeners, which name the client of a request in X-Forwarded-For. */
 
 import { BlockList, isIP } from "node:net";
-import { AppError } from "./errors.ts";
+import { AppError } from "#proto/kit/errors.ts";
 
 /** Longest chain of proxies that is followed. */
 const MAX_HOPS = 32;

@@ -2,9 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import { getHeapStatistics } from "node:v8";
-import { keptBytes } from "./large-bytes.ts";
-import type { Metrics } from "./metrics.ts";
-import { KIB } from "./units.ts";
+import { keptBytes } from "#proto/kit/large-bytes.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { KIB } from "#proto/kit/units.ts";
 
 /** Returns the resident memory, bytes; 0 if it can't be read now. */
 export function residentBytes(): number {

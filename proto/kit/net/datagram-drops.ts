@@ -4,7 +4,7 @@ import type { Socket } from "node:dgram";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, SocketAddress } from "node:net";
 import { endianness } from "node:os";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "#proto/kit/clock.ts";
 
 /** How often the kernel's count is read. */
 const READ_EVERY_MS = 5_000;
