@@ -7,44 +7,42 @@
 import { type LookupAddress, lookup } from "node:dns";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import { BlockList, isIP, type LookupFunction } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
 import type { Transporter } from "nodemailer";
 import { AppError } from "#proto/kit/errors.ts";
+import { AddressSet } from "#proto/kit/net/address-set.ts";
 import type { Channel } from "./rule.ts";
 
 /** IANA special-purpose address registries: everything not globally reachable, and the forms that hold an IPv4 address. */
-const PRIVATE: readonly (readonly [net: string, prefix: number])[] = [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.0.2.0", 24],
-  ["192.88.99.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["198.51.100.0", 24],
-  ["203.0.113.0", 24],
-  ["224.0.0.0", 4],
-  ["240.0.0.0", 4],
-  ["::", 96],
-  ["::ffff:0:0:0", 96],
-  ["64:ff9b::", 96],
-  ["64:ff9b:1::", 48],
-  ["100::", 64],
-  ["2001::", 23],
-  ["2001:db8::", 32],
-  ["2002::", 16],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["fec0::", 10],
-  ["ff00::", 8],
-];
-
-const blocked = new BlockList();
-for (const [net, prefix] of PRIVATE) blocked.addSubnet(net, prefix, net.includes(":") ? "ipv6" : "ipv4");
+const PRIVATE = new AddressSet([
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+  "::/96",
+  "::ffff:0:0:0/96",
+  "64:ff9b::/96",
+  "64:ff9b:1::/48",
+  "100::/64",
+  "2001::/23",
+  "2001:db8::/32",
+  "2002::/16",
+  "fc00::/7",
+  "fe80::/10",
+  "fec0::/10",
+  "ff00::/8",
+]);
 
 /**
  * Resolves a name and refuses private addresses. The connection is made to the address that was checked, so a name that
@@ -183,9 +181,7 @@ async function openMail(smtpUrl: string): Promise<Transporter> {
 
 /** Returns true for an address that isn't on the public internet, also for IPv4 in IPv6. */
 export function isPrivateAddress(address: string): boolean {
-  const version = isIP(address);
-  if (version === 0) return true;
-  return blocked.check(address, version === 6 ? "ipv6" : "ipv4");
+  return isIP(address) === 0 || PRIVATE.has(address);
 }
 
 /** Throws forbidden if the host is itself a private address; names are checked when they are looked up. */

@@ -1,7 +1,7 @@
 /** `ip("…")` of filters: finds addresses in a text, and compares them with an address, a range or a network. */
 
-import { BlockList, isIP } from "node:net";
 import { AppError } from "#proto/kit/errors.ts";
+import { AddressSet } from "#proto/kit/net/address-set.ts";
 
 /** Where an address may begin, and how far it may go. */
 const STARTS: readonly (readonly [start: RegExp, characters: RegExp])[] = [
@@ -16,8 +16,7 @@ export function compileAddressFilter(pattern: string): (text: string) => boolean
     for (let at = 0; at < text.length; at++) {
       const address = addressAt(text, at);
       if (address === "") continue;
-      const version = isIP(address);
-      if (version !== 0 && wanted.check(address, version === 4 ? "ipv4" : "ipv6")) return true;
+      if (wanted.has(address)) return true;
       at += address.length;
     }
     return false;
@@ -35,31 +34,13 @@ function addressAt(text: string, offset: number): string {
   return "";
 }
 
-function addressesOf(pattern: string): BlockList {
-  const list = new BlockList();
-  const family = (text: string): "ipv4" | "ipv6" => (isIP(text) === 4 ? "ipv4" : "ipv6");
-  const [, network = "", bits] = /^([^/]+)\/(\d{1,3})$/.exec(pattern) ?? [];
+function addressesOf(pattern: string): AddressSet {
+  const set = new AddressSet();
   const [first = "", last = "", ...more] = pattern.split("-").map((text) => text.trim());
-  if (isIP(pattern) !== 0) list.addAddress(pattern, family(pattern));
-  else if (isIP(network) !== 0 && Number(bits) <= (isIP(network) === 4 ? 32 : 128))
-    list.addSubnet(network, Number(bits), family(network));
-  else if (isIP(first) !== 0 && isIP(first) === isIP(last) && more.length === 0)
-    addRange(list, pattern, first, last);
-  else throw invalid(pattern);
-  return list;
+  if (set.add(pattern) || (more.length === 0 && set.addRange(first, last))) return set;
+  throw invalid(pattern);
 }
 
-function addRange(list: BlockList, pattern: string, first: string, last: string): void {
-  try {
-    list.addRange(first, last, isIP(first) === 4 ? "ipv4" : "ipv6");
-  } catch (error) {
-    // The range ends before it begins.
-    throw invalid(pattern, error);
-  }
-}
-
-function invalid(pattern: string, cause?: unknown): AppError {
-  return new AppError("request_invalid", `ip: invalid pattern: ${JSON.stringify(pattern.slice(0, 100))}`, {
-    cause,
-  });
+function invalid(pattern: string): AppError {
+  return new AppError("request_invalid", `ip: invalid pattern: ${JSON.stringify(pattern.slice(0, 100))}`);
 }

@@ -1,10 +1,11 @@
 /** Processors of network addresses: `community_id`, `network_direction` and `registered_domain`. */
 
-import { BlockList, isIP, isIPv4 } from "node:net";
+import { isIP, isIPv4 } from "node:net";
 import { communityId, type Flow, hasPorts, ICMP, ICMP6 } from "#hub/pipeline/formats/community-id.ts";
 import { splitDomain } from "#hub/pipeline/formats/public-suffixes.ts";
 import { Decimal } from "#hub/scripts/values/values.ts";
 import { valueText } from "#proto/event.ts";
+import { AddressSet } from "#proto/kit/net/address-set.ts";
 import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { type ProcessorKind, type ProcessorSettings, readText } from "./processor.ts";
 import { compileTemplate } from "./template.ts";
@@ -217,35 +218,30 @@ function internalNetworks(
 
 /** Returns a test of whether a network, by name or as address/bits, holds an address. Throws ProcessorFault. */
 function networkTest(): (network: string, address: string) => boolean {
-  const lists = new Map<string, BlockList>();
-  const listOf = (name: string): BlockList => {
+  const lists = new Map<string, AddressSet>();
+  const listOf = (name: string): AddressSet => {
     const known = lists.get(name);
     if (known !== undefined) return known;
     const names = OUTSIDE[name];
     const ranges =
       names === undefined ? (NAMED[name] ?? [name]) : [...names.flatMap((each) => NAMED[each]!), BROADCAST];
-    const list = new BlockList();
+    const list = new AddressSet();
     for (const range of ranges) addRange(list, range);
     if (lists.size < MAX_NETWORKS) lists.set(name, list);
     return list;
   };
   return (network, address) => {
-    const version = isIP(address);
-    if (version === 0) throw new ProcessorFault(`'${address}' is not an IP string literal.`);
-    return (
-      listOf(network).check(address, version === 4 ? "ipv4" : "ipv6") !== Object.hasOwn(OUTSIDE, network)
-    );
+    if (isIP(address) === 0) throw new ProcessorFault(`'${address}' is not an IP string literal.`);
+    return listOf(network).has(address) !== Object.hasOwn(OUTSIDE, network);
   };
 }
 
-function addRange(list: BlockList, range: string): void {
-  const [address = "", bits = ""] = range.split("/");
-  const version = isIP(address);
-  if (version === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > (version === 4 ? 32 : 128))
-    throw new ProcessorFault(
-      `[${range}] isn't a network: expected an address, "/" and a number of bits, or a name such as private`,
-    );
-  list.addSubnet(address, Number(bits), version === 4 ? "ipv4" : "ipv6");
+/** A single address is none of these networks. */
+function addRange(list: AddressSet, range: string): void {
+  if (range.includes("/") && list.add(range)) return;
+  throw new ProcessorFault(
+    `[${range}] is no network: expected an address, "/" and a number of bits, or a name such as private`,
+  );
 }
 
 export const registeredDomain: ProcessorKind = (settings) => {

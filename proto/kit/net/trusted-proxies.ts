@@ -1,7 +1,8 @@
 /** The proxies in front of listeners, which name the client of a request in X-Forwarded-For. */
 
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
 import { AppError } from "#proto/kit/errors.ts";
+import { AddressSet, isNetwork } from "./address-set.ts";
 
 /** Longest chain of proxies that is followed. */
 const MAX_HOPS = 32;
@@ -9,22 +10,16 @@ const MAX_HOPS = 32;
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 
 export class TrustedProxies {
-  readonly #trusted = new BlockList();
+  readonly #trusted: AddressSet;
 
   /** `proxies`: addresses and networks of `network.trusted_proxies`. Throws settings_invalid for what is neither. */
   constructor(proxies: readonly string[]) {
-    for (const proxy of proxies) {
-      const [address = "", bits] = checkedProxy(proxy).split("/");
-      const isOld = isIP(address) === 4;
-      this.#trusted.addSubnet(address, Number(bits ?? (isOld ? 32 : 128)), isOld ? "ipv4" : "ipv6");
-    }
+    this.#trusted = new AddressSet(proxies.map(checkedProxy));
   }
 
   /** Returns whether `address` is one of them. */
   has(address: string): boolean {
-    const plain = address.replace(MAPPED, "");
-    const family = isIP(plain);
-    return family !== 0 && this.#trusted.check(plain, family === 4 ? "ipv4" : "ipv6");
+    return this.#trusted.has(address.replace(MAPPED, ""));
   }
 
   /**
@@ -47,10 +42,7 @@ export class TrustedProxies {
 
 /** Returns an entry of `network.trusted_proxies`. Throws settings_invalid for what isn't an address or network. */
 export function checkedProxy(proxy: string): string {
-  const [address = "", bits, extra] = proxy.split("/");
-  const family = isIP(address);
-  const isWhole = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-  if (family !== 0 && isWhole && extra === undefined) return proxy;
+  if (isNetwork(proxy)) return proxy;
   throw new AppError(
     "settings_invalid",
     `network.trusted_proxies: "${proxy}" isn't an address or network; write 192.0.2.7 or 192.0.2.0/24`,

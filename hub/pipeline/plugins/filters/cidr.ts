@@ -1,11 +1,11 @@
 /** Filter cidr: decorates events that have an address in one of some networks. */
 
 import { readFileSync } from "node:fs";
-import { BlockList, isIP } from "node:net";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { type Event, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
+import { AddressSet, isNetwork } from "#proto/kit/net/address-set.ts";
 import { list, optional, options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { refreshed } from "./refreshed-file.ts";
@@ -53,12 +53,7 @@ export const cidrFilter = defineFilter({
         const inField = field === undefined ? [] : [event.get(field)].flat().map(valueText);
         const all = [...addresses.map((format) => format(event)), ...inField];
         const lists = networks(event);
-        return all.some((address) => {
-          const family = isIP(address.trim());
-          return (
-            family !== 0 && lists.some((each) => each.check(address.trim(), family === 6 ? "ipv6" : "ipv4"))
-          );
-        });
+        return all.some((address) => lists.some((each) => each.has(address.trim())));
       },
     };
   },
@@ -74,51 +69,36 @@ interface NetworkOptions {
 function networkLists(
   values: NetworkOptions,
   { clock, resolvePath, report }: FilterContext,
-): (event: Event) => BlockList[] {
+): (event: Event) => AddressSet[] {
   if (values.network_path !== undefined) {
     const path = resolvePath(values.network_path);
     return refreshed(clock, values.refresh_interval, () => [
-      blockList(readFileSync(path, "utf8").split(values.separator)),
+      addressSet(readFileSync(path, "utf8").split(values.separator)),
     ]);
   }
   const formats = values.network.map(compileFormat);
   const constant = values.network.filter((_, index) => formats[index]!.isConstant);
   for (const network of constant.flatMap((each) => each.split(","))) {
-    if (!isNetwork(network))
-      report("error", "network", `"${network}" isn't a network`, "write 192.0.2.0/24 or 2001:db8::/32");
+    if (!isNetwork(network.trim()))
+      report("error", "network", `"${network}" is no network`, "write 192.0.2.0/24 or 2001:db8::/32");
   }
-  const fixed = blockList(constant);
+  const fixed = addressSet(constant);
   const changing = formats.filter((format) => !format.isConstant);
-  const cache = new Map<string, BlockList>();
+  const cache = new Map<string, AddressSet>();
   return (event) => [fixed, ...changing.map((format) => cached(cache, format(event)))];
 }
 
-function cached(cache: Map<string, BlockList>, network: string): BlockList {
+function cached(cache: Map<string, AddressSet>, network: string): AddressSet {
   let found = cache.get(network);
   if (found === undefined) {
-    found = blockList([network]);
+    found = addressSet([network]);
     if (cache.size >= CACHE_LIMIT) cache.clear();
     cache.set(network, found);
   }
   return found;
 }
 
-/** Returns the networks compiled; texts that aren't a network are left out. */
-function blockList(networks: readonly string[]): BlockList {
-  const blocks = new BlockList();
-  for (const each of networks.flatMap((list) => list.split(","))) {
-    const network = each.trim();
-    if (!isNetwork(network)) continue;
-    const [address = "", prefix] = network.split("/");
-    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
-    blocks.addSubnet(address, Number(prefix ?? (family === "ipv6" ? 128 : 32)), family);
-  }
-  return blocks;
-}
-
-function isNetwork(text: string): boolean {
-  const [address = "", prefix, more] = text.trim().split("/");
-  const family = isIP(address);
-  if (family === 0 || more !== undefined) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 6 ? 128 : 32));
+/** Returns the networks compiled; texts that are no network are left out. */
+function addressSet(networks: readonly string[]): AddressSet {
+  return new AddressSet(networks.flatMap((list) => list.split(",")).map((network) => network.trim()));
 }
