@@ -8,6 +8,7 @@ import { isIP } from "node:net";
 import { connect as connectSecurely, type TLSSocket } from "node:tls";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { plainHost } from "#proto/kit/net/host.ts";
 import { request as httpRequest } from "#proto/kit/net/node-http.ts";
 import { systemReason } from "#proto/kit/system-reason.ts";
 
@@ -85,7 +86,7 @@ export class HubClient {
   /** Connects and checks the certificate before anything is sent: what is sent may be a secret. */
   async #connect(url: URL): Promise<TLSSocket> {
     const { fingerprint = "", caFile } = this.#options;
-    const host = url.hostname.replace(/^\[|\]$/g, "");
+    const host = plainHost(url.hostname);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const socket = connectSecurely(
       {

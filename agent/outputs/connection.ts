@@ -19,6 +19,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
+import { plainHost } from "#proto/kit/net/host.ts";
 import { closeNats, leaveServer } from "#proto/kit/net/nats-socket.ts";
 import { ENDLESS_PINGS, PingWatch } from "#proto/kit/net/ping-watch.ts";
 import { Backoff } from "#proto/kit/retry.ts";
@@ -263,7 +264,7 @@ function checkIdentity(
 ): Error | undefined {
   const fault = checkServerIdentity(name, certificate);
   if (fault === undefined || name !== NO_NAME) return fault;
-  const addresses = servers.map((server) => hostOf(server).replace(/^\[|\]$/g, ""));
+  const addresses = servers.map((server) => plainHost(hostOf(server)));
   const fits = addresses.some((address) => isIP(address) !== 0 && !checkServerIdentity(address, certificate));
   return fits ? undefined : fault;
 }

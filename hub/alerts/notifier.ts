@@ -11,6 +11,7 @@ import { isIP, type LookupFunction } from "node:net";
 import type { Transporter } from "nodemailer";
 import { AppError } from "#proto/kit/errors.ts";
 import { AddressSet } from "#proto/kit/net/address-set.ts";
+import { plainHost } from "#proto/kit/net/host.ts";
 import type { Channel } from "./rule.ts";
 
 /** IANA special-purpose address registries: everything not globally reachable, and the forms that hold an IPv4 address. */
@@ -186,7 +187,7 @@ export function isPrivateAddress(address: string): boolean {
 
 /** Throws forbidden if the host is itself a private address; names are checked when they are looked up. */
 function checkHost({ hostname }: URL): void {
-  const bare = hostname.replace(/^\[|\]$/g, "");
+  const bare = plainHost(hostname);
   if (isIP(bare) !== 0 && isPrivateAddress(bare)) throw refused(bare);
 }
 

@@ -8,6 +8,7 @@ import Fastify, { type FastifyInstance, type FastifyReply } from "fastify";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { urlHost } from "#proto/kit/net/host.ts";
 import { checkedProxy } from "#proto/kit/net/trusted-proxies.ts";
 import { answerBroken } from "./broken-requests.ts";
 import { type AnonymousLimits, ConnectionLimits } from "./connection-limits.ts";
@@ -149,7 +150,7 @@ export class Listener implements Component {
   get url(): string {
     const { host, tls } = this.#options;
     const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-    return `${tls === undefined ? "http" : "https"}://${name.includes(":") ? `[${name}]` : name}:${this.port}`;
+    return `${tls === undefined ? "http" : "https"}://${urlHost(name)}:${this.port}`;
   }
 
   /** Passes upgrades of exactly `path` to `handler`. On other paths the offer of another protocol (h2c) is ignored. */

@@ -8,6 +8,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { urlHost } from "#proto/kit/net/host.ts";
 import { reachableHost } from "#proto/kit/net/loopback.ts";
 import type { ClusterCertificate } from "./cluster-credentials.ts";
 import {
@@ -279,7 +280,7 @@ export class Discovery implements Component {
 
 /** Returns host:port, with brackets around an IPv6 address. */
 export function addressText({ host, port }: HubAddress): string {
-  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return `${urlHost(host)}:${port}`;
 }
 
 function hellosOf(round: ReadonlyMap<string, HelloAnswer>): Hello[] {

@@ -9,6 +9,7 @@ import { writeFileAtomic } from "#proto/kit/files/files.ts";
 import type { FolderLock } from "#proto/kit/files/folder-lock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { urlHost } from "#proto/kit/net/host.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import {
   type AgentUser,
@@ -108,7 +109,7 @@ export class EmbeddedServer implements Component {
   /** URL for agents and hubs: nats://<host>:<port>. Valid after `start`. */
   get url(): string {
     const { host } = this.#options;
-    return `nats://${host.includes(":") ? `[${host}]` : host}:${this.#port}`;
+    return `nats://${urlHost(host)}:${this.#port}`;
   }
 
   /** Password of the hub's user, shared with local agents; also stored in `tokenFile`. */

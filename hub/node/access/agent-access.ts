@@ -14,6 +14,7 @@ import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { plainHost } from "#proto/kit/net/host.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 
 /** The methods of the journal's server that are needed. */
@@ -131,7 +132,7 @@ function serversOf(
 }
 
 function names(certificate: X509Certificate, host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, "");
+  const bare = plainHost(host);
   // Each throws for the other's kind of name.
   return (isIP(bare) === 0 ? certificate.checkHost(bare) : certificate.checkIP(bare)) !== undefined;
 }

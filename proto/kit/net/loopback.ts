@@ -1,12 +1,13 @@
 /** Addresses that only this machine reaches. */
 
 import { AddressSet } from "./address-set.ts";
+import { plainHost } from "./host.ts";
 
 const LOOPBACK = new AddressSet(["127.0.0.0/8", "::1"]);
 
 /** Returns true for `localhost` and for addresses of loopback; an IPv6 address may be in brackets, as in URLs. */
 export function isLoopbackHost(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, "").toLowerCase();
+  const bare = plainHost(host).toLowerCase();
   return bare === "localhost" || LOOPBACK.has(bare);
 }
 

@@ -1,6 +1,7 @@
 /** The interface that the input jdbc needs of a database, and the choice of one by connection string. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { plainHost } from "#proto/kit/net/host.ts";
 
 /** A row by the names of its columns; times are text in UTC (ISO 8601, as exact as the database has them). */
 export type Row = Readonly<Record<string, unknown>>;
@@ -64,7 +65,7 @@ export function readConnectionString(text: string): Address {
   const isOn = [parameter("ssl"), parameter("useSSL"), parameter("useSsl")].includes("true");
   return {
     kind,
-    host: url.hostname.replace(/^\[|\]$/g, ""),
+    host: plainHost(url.hostname),
     port: url.port === "" ? PORTS[kind] : Number(url.port),
     name: decodeURIComponent(url.pathname.slice(1)),
     user: parameter("user") ?? (url.username === "" ? undefined : decodeURIComponent(url.username)),

@@ -8,6 +8,7 @@ import { gunzip, gzip } from "node:zlib";
 import { type HttpAgents, httpAgents } from "#hub/pipeline/connections/http-agents.ts";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { plainHost } from "#proto/kit/net/host.ts";
 
 const pack = promisify(gzip);
 const unpack = promisify(gunzip);
@@ -111,7 +112,7 @@ export class SearchClient {
     const isTls = host.protocol === "https:";
     const request = (isTls ? requestHttps : requestHttp)({
       ...options,
-      hostname: host.hostname.replaceAll(/^\[|\]$/g, ""),
+      hostname: plainHost(host.hostname),
       port: host.port,
       agent: isTls ? this.#agents.https : this.#agents.http,
       signal: AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeoutMs)]),
