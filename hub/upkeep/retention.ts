@@ -14,6 +14,7 @@ import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Gauge, Metrics } from "#proto/kit/metrics.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
+import { matchesWildcard } from "#proto/kit/wildcard.ts";
 
 /** Interval of the checks. */
 const EVERY_MS = 60_000;
@@ -165,7 +166,7 @@ function byRule(
 ): Map<RetentionRule, RetainedIndex[]> {
   const found = new Map<RetentionRule, RetainedIndex[]>(rules.map((rule) => [rule, []]));
   for (const index of indices) {
-    const rule = rules.find(({ pattern }) => fits(pattern, index.dataStream ?? index.name));
+    const rule = rules.find(({ pattern }) => matchesWildcard(pattern, index.dataStream ?? index.name));
     if (rule !== undefined) found.get(rule)!.push(index);
   }
   return found;
@@ -186,9 +187,4 @@ function dueOf(rule: RetentionRule, indices: readonly RetainedIndex[], nowMs: nu
     bytes -= index.sizeBytes;
   }
   return due;
-}
-
-function fits(pattern: string, name: string): boolean {
-  const parts = pattern.split("*").map((part) => RegExp.escape(part));
-  return new RegExp(`^${parts.join(".*")}$`, "u").test(name);
 }

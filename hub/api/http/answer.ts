@@ -7,6 +7,7 @@ import { stringify } from "yaml";
 import { plainValue, RawJson, writeJson } from "#hub/search/options/json-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { NumberText } from "#proto/kit/number-text.ts";
+import { matchesWildcard } from "#proto/kit/wildcard.ts";
 import type { ApiResponse, BodyKind, ResponseHeaders } from "./route.ts";
 
 type Pattern = readonly string[];
@@ -158,23 +159,9 @@ function step(patterns: readonly Pattern[], key: string): Pattern[] {
     if (first === undefined) continue;
     if (first === "**") {
       rest.push(pattern, ...step([others], key));
-    } else if (fits(first, key)) rest.push(others);
+    } else if (matchesWildcard(first, key)) rest.push(others);
   }
   return rest;
-}
-
-function fits(part: string, key: string): boolean {
-  if (!part.includes("*")) return part === key;
-  const [first = "", ...middle] = part.split("*");
-  const last = middle.pop() ?? "";
-  if (!key.startsWith(first) || key.length < first.length + last.length || !key.endsWith(last)) return false;
-  let at = first.length;
-  for (const piece of middle) {
-    const found = key.indexOf(piece, at);
-    if (found < 0 || found + piece.length > key.length - last.length) return false;
-    at = found + piece.length;
-  }
-  return true;
 }
 
 function isContainer(value: unknown): value is Record<string, unknown> {

@@ -5,6 +5,7 @@
  */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { matchesWildcard } from "#proto/kit/wildcard.ts";
 
 /** Rights that a grant may name, with the action that each allows. */
 export const INDEX_RIGHTS = {
@@ -31,9 +32,9 @@ export function mayReach(
   index: string,
   actions: readonly IndexAction[] = [],
 ): boolean {
-  if (actions.length === 0) return grants.some((grant) => matches(patternOf(grant), index));
+  if (actions.length === 0) return grants.some((grant) => matchesWildcard(patternOf(grant), index));
   return actions.every((action) =>
-    grants.some((grant) => gives(grant, action) && matches(patternOf(grant), index)),
+    grants.some((grant) => gives(grant, action) && matchesWildcard(patternOf(grant), index)),
   );
 }
 
@@ -59,21 +60,6 @@ export function checkGrants(grants: readonly string[]): void {
       `"${grant}" gives no rights on indices; write a pattern such as logs-*, or a pattern with rights such as logs-*:read+write (${Object.keys(INDEX_RIGHTS).join(", ")})`,
     );
   }
-}
-
-/** Returns true if `text` matches `pattern`; `*` matches any characters. Time: text length × number of stars. */
-export function matches(pattern: string, text: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  if (rest.length === 0) return pattern === text;
-  if (!text.startsWith(first)) return false;
-  const last = rest.pop() ?? "";
-  let at = first.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
 }
 
 function patternOf(grant: string): string {

@@ -5,7 +5,7 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { matchesWildcard } from "./index-names.ts";
+import { matchesWildcard } from "#proto/kit/wildcard.ts";
 import { type IndexDefinition, overlaySettings } from "./templates.ts";
 
 /**

@@ -4,7 +4,6 @@ import { decodeDateMath } from "./date-math-name.ts";
 import {
   checkIndexName,
   denotingNames,
-  matchesWildcard,
   type NamedIndex,
   type ResolveOptions,
   resolveIndices,
@@ -34,20 +33,6 @@ for (const [name, why] of [
 test("usual index names are taken", () => {
   for (const name of ["logs-2026.11.21", "a", "müll", ".hidden", "a:b"]) checkIndexName(name);
 });
-
-for (const [pattern, name, matches] of [
-  ["*", "a", true],
-  ["logs-*", "logs-1", true],
-  ["logs-*", "log", false],
-  ["*-a*b", "x-ayb", true],
-  ["a*a", "a", false],
-  ["a*b*c", "abc", true],
-  ["a*b*c", "acb", false],
-] as const) {
-  test(`${pattern} ${matches ? "matches" : "does not match"} ${name}`, () => {
-    assert.equal(matchesWildcard(pattern, name), matches);
-  });
-}
 
 const indices = new Map<string, NamedIndex>(
   [

@@ -1,6 +1,7 @@
 /** Index names: validation, and resolution of the expressions in requests. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { matchesWildcard } from "#proto/kit/wildcard.ts";
 import { decodeDateMath } from "./date-math-name.ts";
 import { indexKey } from "./index-metadata.ts";
 
@@ -142,23 +143,6 @@ function nameReserved(name: string): AppError {
 /** Returns the error for a missing index. */
 export function indexMissing(name: string): AppError {
   return new AppError("index_missing", "no such index", { data: { index: name } });
-}
-
-/** Returns true if `name` matches `pattern`, whose only special character is `*`. */
-export function matchesWildcard(pattern: string, name: string): boolean {
-  const parts = pattern.split("*");
-  if (parts.length === 1) return pattern === name;
-  const first = parts[0]!;
-  const last = parts.at(-1)!;
-  if (!name.startsWith(first) || name.length < first.length + last.length || !name.endsWith(last))
-    return false;
-  let at = first.length;
-  for (const part of parts.slice(1, -1)) {
-    const next = name.indexOf(part, at);
-    if (next < 0 || next + part.length > name.length - last.length) return false;
-    at = next + part.length;
-  }
-  return true;
 }
 
 /** Throws request_invalid for an alias or a data stream when only indices are allowed. */

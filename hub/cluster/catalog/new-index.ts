@@ -1,6 +1,7 @@
 /** Builds the metadata of a new index: its own definition over those of the matching templates. */
 
 import { checkMappingNames } from "#hub/engine/mapping/field-names.ts";
+import { matchesWildcard } from "#proto/kit/wildcard.ts";
 import {
   compose,
   type NamedTemplate,
@@ -10,7 +11,7 @@ import {
 } from "./composable-templates.ts";
 import { checkTimestamp, STREAM_DEFAULTS } from "./data-streams.ts";
 import { type IndexMetadata, newIndexUuid, parseMapping, wholeNumber } from "./index-metadata.ts";
-import { INTERNAL_PREFIX, matchesWildcard } from "./index-names.ts";
+import { INTERNAL_PREFIX } from "./index-names.ts";
 import { checkShardCounts, readExpansion } from "./index-settings.ts";
 import { applyTemplates, EVENT_TEMPLATE, type IndexDefinition, type IndexTemplate } from "./templates.ts";
 

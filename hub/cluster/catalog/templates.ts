@@ -1,8 +1,8 @@
 /** Index templates: the definition that a new index gets by its name. */
 
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { matchesWildcard } from "#proto/kit/wildcard.ts";
 import type { AliasOptions } from "./index-metadata.ts";
-import { matchesWildcard } from "./index-names.ts";
 
 /** Settings are dotted keys without the leading "index."; mappings have no type level. */
 export interface IndexDefinition {

@@ -1,6 +1,7 @@
 /** Dynamic templates: settings for fields that no mapping names, chosen by name, path and JSON type. */
 
 import { compilePattern, type Pattern } from "#hub/engine/analysis/parts/pattern.ts";
+import { matchesWildcard } from "#proto/kit/wildcard.ts";
 import { asRecord, parseError, printValue } from "./parameters.ts";
 
 /** Types that JSON values have for `match_mapping_type`. */
@@ -77,7 +78,7 @@ interface NameTest {
 function nameTest(pattern: unknown, isRegexp: boolean, isStored: boolean): NameTest | null {
   if (pattern === undefined) return null;
   const source = printValue(pattern);
-  if (!isRegexp) return wildcard(source);
+  if (!isRegexp) return { test: (name) => matchesWildcard(source, name) };
   const whole = compiled(source);
   if (whole.fault !== undefined && !isStored)
     throw parseError(`Pattern [${source}] can't run in time linear in the name: ${whole.fault}`);
@@ -90,12 +91,6 @@ function compiled(source: string): Pattern {
   } catch {
     throw parseError(`Pattern [${source}] of type [regex] is invalid. Cannot create dynamic template.`);
   }
-}
-
-/** Returns the regular expression of a pattern in which `*` stands for any text. */
-export function wildcard(pattern: string): RegExp {
-  const parts = pattern.split("*").map((part) => RegExp.escape(part));
-  return new RegExp(`^${parts.join(".*")}$`, "s");
 }
 
 function fill(value: unknown, name: string, type: string): unknown {

@@ -1,10 +1,11 @@
 /** The mapping of an index: which fields there are and how their values are read. Immutable; a change makes another. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { matchesWildcard } from "#proto/kit/wildcard.ts";
 import type { Analysis } from "../analysis/analysis.ts";
 import { countNested } from "../json/nested-objects.ts";
 import { dynamicProperties } from "./dynamic.ts";
-import { type DynamicTemplate, parseTemplates, wildcard } from "./dynamic-templates.ts";
+import { type DynamicTemplate, parseTemplates } from "./dynamic-templates.ts";
 import { type Field, flattenedTerms } from "./field.ts";
 import { checkMappingNames } from "./field-names.ts";
 import { mergeObject } from "./merge-object.ts";
@@ -241,8 +242,8 @@ export class Mapping {
       const field = searched(this.#fields.get(pattern)) ?? this.#flattenedKey(pattern);
       return field === undefined ? [] : [field];
     }
-    const regexp = wildcard(pattern);
-    return [...this.fields()].filter((field) => regexp.test(field.path)).map((field) => searched(field)!);
+    const matching = [...this.fields()].filter(({ path }) => matchesWildcard(pattern, path));
+    return matching.map((field) => searched(field)!);
   }
 
   /** As GET _mapping prints it below the type: {"properties": …} with what differs from the defaults. */

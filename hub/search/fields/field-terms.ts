@@ -14,6 +14,7 @@ import { LONG_MAX, LONG_MIN } from "#hub/search/options/whole-numbers.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { matchesWildcard } from "#proto/kit/wildcard.ts";
 
 /** Returns a text in the form of a field's terms in the index: normalised for a keyword field. */
 export function normalizedFor(shard: ShardContext, field: Field, text: string): string {
@@ -100,17 +101,7 @@ function metaQuery(shard: ShardContext, name: string, values: readonly unknown[]
 /** From 7.2 on an index is also known by its aliases and its data stream. */
 function isIndex({ index, otherNames }: ShardContext, pattern: string): boolean {
   const names = answersAs(700) ? [index, ...otherNames] : [index];
-  const compiled = compileIndexName(pattern);
-  return names.some((name) => compiled.test(name));
-}
-
-function compileIndexName(pattern: string): RegExp {
-  return new RegExp(
-    `^${pattern
-      .split("*")
-      .map((part) => RegExp.escape(part))
-      .join(".*")}$`,
-  );
+  return names.some((name) => matchesWildcard(pattern, name));
 }
 
 function keywordTerm(shard: ShardContext, field: Field, value: unknown): string {

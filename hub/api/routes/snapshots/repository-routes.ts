@@ -6,10 +6,10 @@ import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { flattenSettings } from "#hub/api/parameters/index-settings.ts";
 import type { RepositoryDefinition, SnapshotRepositories } from "#hub/api/ports/repositories.ts";
-import { matchesWildcard } from "#hub/cluster/catalog/index-names.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { matchesWildcard } from "#proto/kit/wildcard.ts";
 import { IndexSnapshots } from "./index-snapshots.ts";
 
 const TIMEOUTS = ["timeout", "master_timeout"];

@@ -9,11 +9,11 @@ import type { AliasInfo, IndexDefinition, IndexInfo, IndexTemplate } from "#hub/
 import type { DocumentPages } from "#hub/api/routes/by-query/change-by-query.ts";
 import { startCopy } from "#hub/api/routes/by-query/copy-index.ts";
 import type { ComponentTemplate, ComposableTemplate } from "#hub/cluster/catalog/composable-templates.ts";
-import { matchesWildcard } from "#hub/cluster/catalog/index-names.ts";
 import { Pattern } from "#hub/scripts/library/patterns.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { matchesWildcard } from "#proto/kit/wildcard.ts";
 import type { IndexSnapshots, SnapshotIndex, SnapshotRecord } from "./index-snapshots.ts";
 
 /** Keys of a request's body. */

@@ -15,11 +15,11 @@ import {
   templateFor,
   templatesFor,
 } from "#hub/cluster/catalog/composable-templates.ts";
-import { matchesWildcard } from "#hub/cluster/catalog/index-names.ts";
 import { definitionOf } from "#hub/cluster/catalog/new-index.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { matchesWildcard } from "#proto/kit/wildcard.ts";
 import {
   checkTemplateName,
   namesAsked,
