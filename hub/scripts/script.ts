@@ -2,6 +2,7 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 import { compileLuceneExpression, type ExpressionResult, type ExpressionScript } from "./expression.ts";
 import { compilePainless, type PainlessScript } from "./painless/painless.ts";
 import { compileError, ScriptException } from "./values/script-error.ts";
@@ -112,8 +113,7 @@ function cached(key: string, make: () => PainlessScript): PainlessScript {
   let script = cache.get(key);
   if (script === undefined) {
     script = make();
-    if (cache.size >= CACHE_LIMIT) cache.delete(cache.keys().next().value!);
-    cache.set(key, script);
+    setNewest(cache, key, script, CACHE_LIMIT);
   }
   return script;
 }

@@ -9,6 +9,7 @@ import type { IndexInfo, Indices, Shards } from "#hub/api/ports/indices.ts";
 import { bytesOf } from "#hub/cluster/writes/append-run.ts";
 import type { WriteResult } from "#hub/cluster/writes/writes.ts";
 import type { Clock } from "#proto/kit/clock.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 
 export class WritePressure {
   currentBytes = 0;
@@ -82,9 +83,7 @@ export class IndexCounters {
   /** Counts of an index; zeros if there were no operations on it. */
   of(uuid: string): IndexCounts {
     const counts = this.#byUuid.get(uuid) ?? newCounts();
-    this.#byUuid.delete(uuid);
-    this.#byUuid.set(uuid, counts);
-    if (this.#byUuid.size > MAX_INDICES) this.#byUuid.delete(this.#byUuid.keys().next().value!);
+    setNewest(this.#byUuid, uuid, counts, MAX_INDICES);
     return counts;
   }
 

@@ -4,6 +4,7 @@ import { KnownRecords } from "#hub/auth/state/known-records.ts";
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { hashOf, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 import { type Account, type Accounts, isInEpoch } from "./accounts.ts";
 import type { Action, Principal } from "./principal.ts";
 
@@ -182,10 +183,7 @@ export class Sessions {
   }
 
   #noteOwner(key: string, accountId: string): void {
-    this.#owners.delete(key);
-    this.#owners.set(key, accountId);
-    const oldest = this.#owners.keys().next();
-    if (this.#owners.size > MAX_OWNERS && !oldest.done) this.#owners.delete(oldest.value);
+    setNewest(this.#owners, key, accountId, MAX_OWNERS);
   }
 
   /** Removes an entry without a session, unless its session may be about to be stored. */

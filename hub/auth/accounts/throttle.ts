@@ -2,6 +2,7 @@
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 
 /** Maximum number of names remembered; the least recently used is dropped first. */
 const MAX_NAMES = 20_000;
@@ -44,7 +45,7 @@ export class Throttle {
     const count = (this.#names.get(name)?.count ?? 0) + 1;
     const beyond = count - free;
     const waitMs = beyond <= 0 ? 0 : Math.min(capMs, firstMs * 2 ** Math.min(beyond - 1, 30));
-    remember(this.#names, name, { count, notBefore: this.#clock.now() + waitMs });
+    setNewest(this.#names, name, { count, notBefore: this.#clock.now() + waitMs }, MAX_NAMES);
   }
 
   /** Takes back one failure. */
@@ -90,12 +91,11 @@ export class RateLimit {
   count(name: string): void {
     const now = this.#clock.now();
     const window = this.#names.get(name);
-    const fresh = window === undefined || now - window.startedAt >= this.#windowMs;
-    remember(
-      this.#names,
-      name,
-      fresh ? { startedAt: now, count: 1 } : { startedAt: window.startedAt, count: window.count + 1 },
-    );
+    const isFresh = window === undefined || now - window.startedAt >= this.#windowMs;
+    const counted = isFresh
+      ? { startedAt: now, count: 1 }
+      : { startedAt: window.startedAt, count: window.count + 1 };
+    setNewest(this.#names, name, counted, MAX_NAMES);
   }
 
   /** Subtracts one event of the name. */
@@ -123,14 +123,6 @@ export function networkOf(ip: string): string {
   const missing = 8 - groups.length - (right === "" ? 0 : right.split(":").length);
   if (head.includes("::")) groups.push(...Array<string>(Math.max(0, missing)).fill("0"), ...right.split(":"));
   return `${groups.slice(0, 4).join(":")}::/64`;
-}
-
-function remember<T>(names: Map<string, T>, name: string, value: T): void {
-  names.delete(name);
-  names.set(name, value);
-  if (names.size <= MAX_NAMES) return;
-  const oldest = names.keys().next();
-  if (!oldest.done) names.delete(oldest.value);
 }
 
 function tooMany(waitMs: number): AppError {

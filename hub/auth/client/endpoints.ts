@@ -5,6 +5,7 @@ import { addPart } from "#proto/kit/byte-parts.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isLoopbackHttp } from "#proto/kit/net/loopback.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 import { HOUR_MS } from "#proto/kit/units.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";
 
@@ -47,9 +48,7 @@ export class Endpoints {
     const kept = this.#kept.get(issuer);
     if (kept !== undefined && kept.until > this.#clock.now()) return { ...kept.server, ...given };
     const server = await this.#discover(issuer);
-    this.#kept.set(issuer, { server, until: this.#clock.now() + KEEP_MS });
-    const oldest = this.#kept.keys().next();
-    if (this.#kept.size > MAX_KEPT && !oldest.done) this.#kept.delete(oldest.value);
+    setNewest(this.#kept, issuer, { server, until: this.#clock.now() + KEEP_MS }, MAX_KEPT);
     return { ...server, ...given };
   }
 

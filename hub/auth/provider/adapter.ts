@@ -10,6 +10,7 @@ import type { KnownRecords } from "#hub/auth/state/known-records.ts";
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { fingerprint, hashOf } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 import { SESSION_BY_UID, sessionName } from "./browser-sessions.ts";
 import { DASHBOARD_CLIENT_ID } from "./clients.ts";
 import { currentExchange, findAccountOf } from "./exchange.ts";
@@ -215,10 +216,7 @@ export class StateAdapter implements Adapter {
   }
 
   #note(key: string, session: KnownSession): void {
-    this.#sessions.delete(key);
-    this.#sessions.set(key, session);
-    const oldest = this.#sessions.keys().next();
-    if (this.#sessions.size > MAX_SESSIONS && !oldest.done) this.#sessions.delete(oldest.value);
+    setNewest(this.#sessions, key, session, MAX_SESSIONS);
   }
 
   /** Returns the session with this uid. Its id is left out: only the browser has it. */

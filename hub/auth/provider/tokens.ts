@@ -9,6 +9,7 @@ import { type Account, type Accounts, isSincePassword } from "#hub/auth/accounts
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { fingerprintOf, hashOf } from "#hub/auth/state/secrets.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 import { sessionName } from "./browser-sessions.ts";
 
 /** Models of oidc-provider whose records belong to a grant. */
@@ -159,9 +160,7 @@ export class SignInTokens {
 
   /** Keeps a token under its hash. */
   keep(key: string, token: SignInToken): void {
-    this.#tokens.set(key, token);
-    const oldest = this.#tokens.keys().next();
-    if (this.#tokens.size > MAX_SIGN_INS && !oldest.done) this.#tokens.delete(oldest.value);
+    setNewest(this.#tokens, key, token, MAX_SIGN_INS);
   }
 
   /** Returns a token, once. */

@@ -23,6 +23,7 @@ import { fingerprint } from "#hub/auth/state/secrets.ts";
 import type { Cookies } from "#hub/auth/web/cookies.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 import { SESSION_COOKIE } from "./browser-session.ts";
 
 /** Methods that change nothing (RFC 9110 section 9.2.1). */
@@ -226,9 +227,7 @@ export class Authenticator {
       throw unauthenticated("name or password is wrong", 'Basic realm="tailrace", charset="UTF-8"');
     const principal = this.#userOf(found.id, found.account);
     const until = this.#parts.clock.now() + PASSWORD_KEPT_MS;
-    this.#kept.set(keptAs, { principal, epoch: found.account.epoch, until });
-    const oldest = this.#kept.keys().next();
-    if (this.#kept.size > MAX_PASSWORDS_KEPT && !oldest.done) this.#kept.delete(oldest.value);
+    setNewest(this.#kept, keptAs, { principal, epoch: found.account.epoch, until }, MAX_PASSWORDS_KEPT);
     return principal;
   }
 

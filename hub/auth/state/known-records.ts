@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 import type { Stored } from "./records.ts";
 
 /** Beyond that the oldest one is forgotten, and read when it is used. */
@@ -19,9 +20,7 @@ export class KnownRecords<T> {
 
   /** Remembers a record as it was stored. */
   note(name: string, record: Stored<T>): void {
-    this.#known.set(name, record);
-    const oldest = this.#known.keys().next();
-    if (this.#known.size > MAX_KNOWN && !oldest.done) this.#known.delete(oldest.value);
+    setNewest(this.#known, name, record, MAX_KNOWN);
   }
 
   /**

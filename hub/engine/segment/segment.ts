@@ -8,6 +8,7 @@ import type { SegmentFile } from "#hub/engine/files/segment-file.ts";
 import { isKeyedPath, KEY_END, keyedPath } from "#hub/engine/mapping/field.ts";
 import type { GeoColumn, KeywordColumn, NumericColumn } from "#hub/engine/searcher/searcher.ts";
 import { isLasting, StoredReader } from "#hub/engine/stored/stored.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 import { decodeUtf8 } from "../json/text.ts";
 import { GeoColumnView, KeywordColumnView, NumericColumnView } from "./columns.ts";
 import type { FieldEntry, SegmentDirectory } from "./directory.ts";
@@ -184,9 +185,8 @@ export class Segment {
       const all = this.dictionary(field);
       if (all === null) continue;
       const dictionary = new KeyedDictionary(all, path.slice(dot + 1));
-      if (keys.size >= MAX_KEYS) keys.delete(keys.keys().next().value!);
       const made: FlattenedKey = { field, dictionary, column: undefined };
-      keys.set(path, made);
+      setNewest(keys, path, made, MAX_KEYS);
       return made;
     }
     return null;

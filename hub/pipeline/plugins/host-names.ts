@@ -1,5 +1,7 @@
 /** Resolves host names and addresses for filters, which can't await. */
 
+import { setNewest } from "#proto/kit/newest-entries.ts";
+
 /** What is known of a name: its address, or of an address its name. */
 export type NameAnswer =
   | { readonly kind: "found"; readonly value: string }
@@ -53,10 +55,7 @@ export class CachedNames implements Names {
     const answer = ask();
     const [cache, { size, ttlMs }] =
       answer.kind === "found" ? [this.#kept, this.#hits] : [this.#failed, this.#failures];
-    if (size > 0) {
-      if (cache.size >= size) cache.delete(cache.keys().next().value!);
-      cache.set(key, { answer, untilMs: nowMs + ttlMs });
-    }
+    if (size > 0) setNewest(cache, key, { answer, untilMs: nowMs + ttlMs }, size);
     return answer;
   }
 }

@@ -7,6 +7,7 @@ import { deserialize, serialize } from "node:v8";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type { TreeState } from "#hub/search/aggregations/tree/aggregation.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 
 /**
  * Maximum number of a state's parts that are examined and kept; larger states are rare and cost little more to compute than
@@ -159,8 +160,7 @@ export class ResultCache {
     const known = this.#statistics.get(uuid);
     if (known !== undefined) return known;
     const fresh = { ...NOTHING };
-    this.#statistics.set(uuid, fresh);
-    if (this.#statistics.size > MAX_INDICES) this.#statistics.delete(this.#statistics.keys().next().value!);
+    setNewest(this.#statistics, uuid, fresh, MAX_INDICES);
     return fresh;
   }
 

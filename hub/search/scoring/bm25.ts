@@ -2,6 +2,7 @@
 
 import type { ImpactBound } from "#hub/engine/searcher/searcher.ts";
 import { normToLength } from "#hub/engine/searcher/similarity.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 
 /** How soon further occurrences of a term stop mattering. */
 export const K1 = 1.2;
@@ -53,8 +54,7 @@ function lengthFactors(averageLength: number): Float32Array {
   const table = new Float32Array(256);
   for (let norm = 0; norm < 256; norm++)
     table[norm] = averageLength > 0 ? K1 * (1 - B + (B * normToLength(norm)) / averageLength) : K1;
-  if (tables.size >= KNOWN_TABLES) tables.delete(tables.keys().next().value!);
-  tables.set(averageLength, table);
+  setNewest(tables, averageLength, table, KNOWN_TABLES);
   return table;
 }
 

@@ -5,6 +5,7 @@ import { defineFilter, type Filter, type FilterContext } from "#hub/pipeline/plu
 import { decimal } from "#proto/codec/json.ts";
 import { Event, Timestamp, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 import { flag, oneOf, options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
@@ -110,11 +111,10 @@ class Elapsed implements Filter {
   #start(id: string, event: Event): boolean {
     const waiting = this.#waiting;
     if (waiting.has(id) && this.#values.keep_start_event === "first") return false;
-    waiting.delete(id);
-    if (waiting.size >= MAX_WAITING) waiting.delete(waiting.keys().next().value!);
     const { place, clock } = this.#context;
     const host = event.get(HOST);
-    waiting.set(id, { id, place: place(), timeMs: event.timeMs, seenMs: clock.now(), host });
+    const started = { id, place: place(), timeMs: event.timeMs, seenMs: clock.now(), host };
+    setNewest(waiting, id, started, MAX_WAITING);
     return true;
   }
 

@@ -10,6 +10,7 @@ import { decimal } from "#proto/codec/json.ts";
 import { copyValue, isHash } from "#proto/event.ts";
 import { bracketed, fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 import { list, oneOf, optional, options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
@@ -138,8 +139,7 @@ export const geoipFilter = defineFilter({
     const look = (address: string): readonly [string, unknown][] | undefined => {
       if (cache.has(address)) return cache.get(address);
       const found = isIP(address) === 0 ? undefined : lookUp(reader, address, fields, context.ecs);
-      if (cache.size >= values.cache_size) cache.delete(cache.keys().next().value!);
-      cache.set(address, found);
+      setNewest(cache, address, found, values.cache_size);
       return found;
     };
     const fail = values.tag_on_failure;

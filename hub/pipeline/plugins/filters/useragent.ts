@@ -4,6 +4,7 @@ import { parseUserAgent, type UserAgent } from "#hub/pipeline/formats/user-agent
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { type Event, valueText } from "#proto/event.ts";
 import { bracketed, fieldReference } from "#proto/field-reference.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 import { optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
@@ -42,9 +43,7 @@ export const useragentFilter = defineFilter({
         const agent = valueText(Array.isArray(value) ? value[0] : value).slice(0, MAX_LENGTH);
         if (agent === "") return false;
         const found = cache.get(agent) ?? parseUserAgent(agent);
-        if (cache.size >= lru_cache_size) cache.delete(cache.keys().next().value!);
-        cache.delete(agent);
-        cache.set(agent, found);
+        setNewest(cache, agent, found, lru_cache_size);
         if (into !== "" && root === source) event.remove(from);
         for (const [name, item] of Object.entries(
           ecs ? ecsFields(found, agent) : legacyFields(found, prefix),

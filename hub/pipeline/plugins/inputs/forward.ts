@@ -36,6 +36,7 @@ import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
+import { setNewest } from "#proto/kit/newest-entries.ts";
 import { optional, options, table, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
@@ -162,8 +163,7 @@ class ForwardInput implements Component {
   }
 
   #remember(id: string, taken: Promise<void>): void {
-    if (this.#chunks.size >= CHUNKS_KEPT) this.#chunks.delete(this.#chunks.keys().next().value!);
-    this.#chunks.set(id, taken);
+    setNewest(this.#chunks, id, taken, CHUNKS_KEPT);
     taken.catch(() => this.#chunks.delete(id));
   }
 
