@@ -1,13 +1,13 @@
 /** Parses the aliases of requests. */
 
-import type { AliasInfo } from "#hub/api/ports/indices.ts";
+import type { AliasOptions } from "#hub/api/ports/indices.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { isTermsLookup, isTrue } from "./values.ts";
 
 /** Parses {"name": {filter, routing, …}, …}. Throws parsing, request_invalid. */
-export function parseAliases(value: unknown): Record<string, AliasInfo> {
+export function parseAliases(value: unknown): Record<string, AliasOptions> {
   if (value === undefined || value === null) return {};
   if (!isObject(value)) throw new AppError("parsing", "[aliases] must be an object of aliases by name");
   return Object.fromEntries(
@@ -19,7 +19,7 @@ export function parseAliases(value: unknown): Record<string, AliasInfo> {
 }
 
 /** Parses {filter, routing, index_routing, search_routing, is_write_index, is_hidden}. Throws parsing, request_invalid. */
-export function parseAlias(options: JsonObject): AliasInfo {
+export function parseAlias(options: JsonObject): AliasOptions {
   const { filter, is_write_index: isWriteIndex, is_hidden: isHidden } = options;
   const indexRouting = options["index_routing"] ?? options["routing"];
   const searchRouting = options["search_routing"] ?? options["routing"];

@@ -3,86 +3,27 @@
  * server's constructor, tests pass fakes in memory.
  */
 
+import type { AliasAction } from "#hub/cluster/catalog/aliases.ts";
 import type {
   ComponentTemplate,
   ComposableTemplate,
   TemplateSet,
 } from "#hub/cluster/catalog/composable-templates.ts";
+import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import type { ResolveOptions } from "#hub/cluster/catalog/index-names.ts";
 import type { LifecyclePolicies } from "#hub/cluster/catalog/lifecycle-catalog.ts";
-import type { Mapping } from "#hub/engine/mapping/mapping.ts";
+import type { IndexDefinition, IndexTemplate } from "#hub/cluster/catalog/templates.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
+export type { AliasAction } from "#hub/cluster/catalog/aliases.ts";
+export type { AliasOptions } from "#hub/cluster/catalog/index-metadata.ts";
+export type { ResolveOptions } from "#hub/cluster/catalog/index-names.ts";
 export type { LifecyclePolicies } from "#hub/cluster/catalog/lifecycle-catalog.ts";
+export type { IndexDefinition, IndexTemplate } from "#hub/cluster/catalog/templates.ts";
 export type { HostedShards as Shards } from "#hub/host/contract/hosted-shards.ts";
 
-/** An alias of one index, as `_alias` prints it. */
-export interface AliasInfo {
-  /** Query that restricts searches through the alias. */
-  readonly filter?: JsonObject;
-  readonly index_routing?: string;
-  readonly search_routing?: string;
-  /** True for the index of the alias that documents are written to. */
-  readonly is_write_index?: boolean;
-  /** From 7.7 on: wildcards match it only if hidden names are requested. */
-  readonly is_hidden?: boolean;
-}
-
 /** The metadata of one index. An immutable snapshot: a change creates a new object. */
-export interface IndexInfo {
-  readonly name: string;
-  /** 22 characters base64url. */
-  readonly uuid: string;
-  readonly settings: {
-    readonly numberOfShards: number;
-    readonly numberOfReplicas: number;
-    /** ms since 1970-01-01 UTC. */
-    readonly creationDate: number;
-    /** All settings as given, dotted keys without the leading "index.", e.g. {"refresh_interval": "5s"}; without the three above. */
-    readonly raw: Readonly<Record<string, unknown>>;
-  };
-  readonly mapping: Mapping;
-  readonly aliases: Readonly<Record<string, AliasInfo>>;
-  readonly state: "open" | "close";
-  /** Data stream that the index belongs to. */
-  readonly dataStream?: string;
-  /** When a lifecycle policy found it rolled over, ms since 1970-01-01 UTC. */
-  readonly rolledOverMs?: number;
-}
-
-/** How an index expression is resolved. */
-export interface ResolveOptions {
-  /** Missing concrete names are left out instead of throwing. Default false. */
-  readonly ignoreUnavailable?: boolean;
-  /** A wildcard that matches nothing isn't an error. Default true. */
-  readonly allowNoIndices?: boolean;
-  /** Which states wildcards match. Default open. */
-  readonly expandWildcards?: "open" | "closed" | "all" | "none";
-  /** Wildcards match hidden indices too. Default false. */
-  readonly expandHidden?: boolean;
-  /** True: wildcards don't match aliases, and the name of an alias is refused. Default false. */
-  readonly concreteOnly?: boolean;
-}
-
-/** The definition of an index. Settings are dotted keys without the leading "index.". */
-export interface IndexDefinition {
-  readonly settings: Readonly<Record<string, unknown>>;
-  /** Without a type level: {properties, dynamic, …}. */
-  readonly mappings: JsonObject;
-  readonly aliases: Readonly<Record<string, AliasInfo>>;
-}
-
-/** A legacy index template, as stored by `_template`. */
-export interface IndexTemplate extends IndexDefinition {
-  readonly index_patterns: readonly string[];
-  readonly order: number;
-  readonly version?: number;
-}
-
-/** One step of `_aliases`; all steps of a call are applied together. Names are concrete. */
-export type AliasAction =
-  | { readonly kind: "add"; readonly index: string; readonly alias: string; readonly info: AliasInfo }
-  | { readonly kind: "remove"; readonly index: string; readonly alias: string }
-  | { readonly kind: "remove_index"; readonly index: string };
+export type IndexInfo = Omit<IndexMetadata, "returnedMs">;
 
 /** Composable templates and their components, of 7.8 and later. */
 export interface ComposableTemplates {

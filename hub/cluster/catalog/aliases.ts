@@ -4,7 +4,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { backingIndices, isDataStream } from "./data-streams.ts";
 import type { AliasOptions, IndexMetadata } from "./index-metadata.ts";
 
-/** One step of a change of aliases, with concrete names. */
+/** One step of `_aliases`, with concrete names; all steps of a call are applied together. */
 export type AliasAction =
   | { readonly kind: "add"; readonly index: string; readonly alias: string; readonly info: AliasOptions }
   | { readonly kind: "remove"; readonly index: string; readonly alias: string }

@@ -6,10 +6,13 @@ import { Mapping, type MappingOptions } from "#hub/engine/mapping/mapping.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
+/** An alias of one index, as `_alias` prints it. */
 export interface AliasOptions {
+  /** Query that restricts searches through the alias. */
   readonly filter?: JsonObject;
   readonly index_routing?: string;
   readonly search_routing?: string;
+  /** True for the index of the alias that documents are written to. */
   readonly is_write_index?: boolean;
   /** From 7.7 on: wildcards skip it unless they include hidden names. */
   readonly is_hidden?: boolean;

@@ -44,16 +44,17 @@ export function checkIndexName(name: string): void {
     refuse("index name is too long, as each character beyond a-z, 0-9, _ and - counts for three");
 }
 
+/** How an expression is resolved. */
 export interface ResolveOptions {
-  /** Missing concrete names are skipped instead of throwing. */
+  /** Missing concrete names are left out instead of throwing. Default false. */
   readonly ignoreUnavailable?: boolean;
-  /** False: a wildcard without a match throws. */
+  /** A wildcard that matches nothing is no error. Default true. */
   readonly allowNoIndices?: boolean;
-  /** Which states wildcards match. */
+  /** Which states wildcards match. Default open. */
   readonly expandWildcards?: "open" | "closed" | "all" | "none";
-  /** Wildcards also match hidden indices and aliases; a leading "." in pattern and name does the same. */
+  /** Wildcards also match hidden indices and aliases; a leading "." in pattern and name does the same. Default false. */
   readonly expandHidden?: boolean;
-  /** True: wildcards don't match aliases, and an alias given by name is rejected. */
+  /** True: wildcards don't match aliases, and an alias given by name is rejected. Default false. */
   readonly concreteOnly?: boolean;
 }
 

@@ -4,13 +4,14 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { matchesWildcard } from "#proto/kit/wildcard.ts";
 import type { AliasOptions } from "./index-metadata.ts";
 
-/** Settings are dotted keys without the leading "index."; mappings have no type level. */
+/** The definition of an index. Settings are dotted keys without the leading "index."; mappings have no type level. */
 export interface IndexDefinition {
   readonly settings: Readonly<JsonObject>;
   readonly mappings: JsonObject;
   readonly aliases: Readonly<Record<string, AliasOptions>>;
 }
 
+/** A legacy index template, as stored by `_template`. */
 export interface IndexTemplate extends IndexDefinition {
   readonly index_patterns: readonly string[];
   /** Templates of a higher order override. */

@@ -15,7 +15,7 @@ import { errorBody } from "#hub/api/http/error-body.ts";
 import { ApiRequest, checkParameters, type Method, parseQuery } from "#hub/api/http/request.ts";
 import type { ApiResponse, Route } from "#hub/api/http/route.ts";
 import { Router } from "#hub/api/http/router.ts";
-import type { AliasInfo, IndexInfo } from "#hub/api/ports/indices.ts";
+import type { AliasOptions, IndexInfo } from "#hub/api/ports/indices.ts";
 import { allSearchRoutes } from "#hub/api/routes/search/all.ts";
 import { ScrollContexts } from "#hub/api/routes/search/scroll-contexts.ts";
 import { ANONYMOUS } from "#hub/auth/accounts/principal.ts";
@@ -223,7 +223,7 @@ export class SearchRoutesFixture {
 function infoOf(
   name: string,
   fixture: IndexFixture,
-  aliases: Record<string, AliasInfo>,
+  aliases: Record<string, AliasOptions>,
   raw: JsonObject,
 ): IndexInfo {
   return {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import type { AliasAction, AliasInfo, IndexInfo, Indices } from "#hub/api/ports/indices.ts";
+import type { AliasAction, AliasOptions, IndexInfo, Indices } from "#hub/api/ports/indices.ts";
 import { checkFilters, checkWriteIndices } from "./alias-checks.ts";
 
 /** Stubs of indices that write to the alias "a"; `reads` counts how often all are read. */
@@ -14,13 +14,13 @@ function indicesOf(...names: string[]): { readonly indices: Indices; readonly re
   return { indices: { all } as unknown as Indices, reads: () => reads };
 }
 
-const add = (index: string, alias: string, info: AliasInfo = {}): AliasAction => ({
+const add = (index: string, alias: string, info: AliasOptions = {}): AliasAction => ({
   kind: "add",
   index,
   alias,
   info,
 });
-const WRITES: AliasInfo = { is_write_index: true };
+const WRITES: AliasOptions = { is_write_index: true };
 
 /** [steps on an alias that y writes to, whether they are refused] */
 const CHANGES: readonly (readonly [name: string, steps: readonly AliasAction[], isRefused: boolean])[] = [

@@ -5,7 +5,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { flattenSettings, isSetAfterDocuments } from "#hub/api/parameters/index-settings.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
-import type { AliasInfo, IndexDefinition, IndexInfo, IndexTemplate } from "#hub/api/ports/indices.ts";
+import type { AliasOptions, IndexDefinition, IndexInfo, IndexTemplate } from "#hub/api/ports/indices.ts";
 import type { DocumentPages } from "#hub/api/routes/by-query/change-by-query.ts";
 import { startCopy } from "#hub/api/routes/by-query/copy-index.ts";
 import type { ComponentTemplate, ComposableTemplate } from "#hub/cluster/catalog/composable-templates.ts";
@@ -160,7 +160,7 @@ function planOf(chosen: Chosen, body: JsonObject): Planned {
     },
     mappings: splitType(index.mapping, name).mapping,
     aliases: {
-      ...(keepsAliases ? (index.aliases as Record<string, AliasInfo>) : replaced?.aliases),
+      ...(keepsAliases ? (index.aliases as Record<string, AliasOptions>) : replaced?.aliases),
     },
   };
   return {
