@@ -6,6 +6,7 @@
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, posix, relative } from "node:path";
 import { build, type Metafile, type Plugin, transformSync } from "esbuild";
+import { unicodeEscape } from "#proto/kit/printable.ts";
 import { COMMONJS_PRELUDE, httpModule } from "./agent-bundle.ts";
 import { ROOT } from "./project.ts";
 
@@ -129,7 +130,7 @@ export function toAscii(text: string, path: string): string {
 }
 
 function escaped(text: string): string {
-  return text.replace(BEYOND_ASCII, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text.replace(BEYOND_ASCII, unicodeEscape);
 }
 
 function withoutTemplates(text: string): string {

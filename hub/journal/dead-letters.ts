@@ -3,6 +3,7 @@
 import type { Published } from "#hub/journal/connection/publisher.ts";
 import type { JournalMessage, ReadOptions } from "#hub/journal/reading/reader.ts";
 import type { Bounds } from "#hub/journal/streams/stream-store.ts";
+import { unicodeEscape } from "#proto/kit/printable.ts";
 import { type Position, START } from "#proto/position.ts";
 
 /** Header that contains everything except the data, as JSON. */
@@ -98,10 +99,7 @@ function parse({ header, position, timeMs, data }: JournalMessage): KeptDeadLett
 
 /** Returns JSON with ASCII characters only, as headers require. */
 function toAscii(json: string): string {
-  return json.replace(
-    /[\u007f-\uffff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return json.replace(/[\u007f-\uffff]/g, unicodeEscape);
 }
 
 interface BoundedLog {

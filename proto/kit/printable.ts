@@ -22,10 +22,12 @@ export function printableLines(text: string): string {
 
 /** Returns `value` as JSON in which such characters are escaped: the same value to who parses it. */
 export function printableJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, null, indent).replace(
-    UNESCAPED,
-    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return JSON.stringify(value, null, indent).replace(UNESCAPED, unicodeEscape);
+}
+
+/** Returns a UTF-16 unit as JSON and JavaScript escape it: `\u00e9`. */
+export function unicodeEscape(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** Returns a line of JSON in whose strings no such character is left, for who prints the strings; line feeds stay. */
