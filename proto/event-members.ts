@@ -4,7 +4,7 @@
  * output of a container would name another pod by it.
  */
 
-import type { JsonObject } from "#proto/kit/json.ts";
+import { type JsonObject, setMember } from "#proto/kit/json.ts";
 
 /** Members that a source may have beside `fields` and `tags`, from the path and the pod of a container's log. */
 export const CONTAINER_MEMBERS = ["container", "kubernetes"] as const;
@@ -43,7 +43,7 @@ export function put(container: object, key: string, value: unknown): void {
     while (container.length < index) container.push(null);
     container[index] = value;
   } else if (key === "__proto__") {
-    Object.defineProperty(container, key, { value, enumerable: true, configurable: true, writable: true });
+    setMember(container, key, value);
   } else {
     (container as JsonObject)[key] = value;
   }

@@ -4,7 +4,7 @@
 
 import type { Static } from "typebox";
 import { parseEventObject } from "#proto/codec/json.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
+import { type JsonObject, setMember } from "#proto/kit/json.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 /** Settings of inputs that read lines. */
@@ -97,7 +97,7 @@ export class JsonLineDecoder {
     const displaced: JsonObject = {};
     let timeMs = 0;
     for (const [name, value] of Object.entries(object)) {
-      if (!OWN.has(name)) Object.defineProperty(fields, name, { value, ...PLAIN });
+      if (!OWN.has(name)) setMember(fields, name, value);
       else if (name === "tags" && Array.isArray(value))
         fields[name] = [...new Set([...this.#tags, ...value])];
       else if (this.#overwrite && name === "@timestamp" && timeOf(value) > 0) timeMs = timeOf(value);
@@ -123,9 +123,6 @@ export class JsonLineDecoder {
 }
 
 const NO_JSON = new Uint8Array(0);
-
-/** For names like __proto__, which an assignment would interpret differently. */
-const PLAIN = { enumerable: true, configurable: true, writable: true };
 
 /** Returns the decoder, or null if lines aren't decoded. `fieldsJson`: see InputContext. */
 export function jsonDecoderOf(settings: Settings, fieldsJson: Uint8Array = NO_JSON): JsonLineDecoder | null {

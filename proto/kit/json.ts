@@ -15,3 +15,8 @@ export function isDeeper(value: unknown, depth: number): boolean {
   for (const inner of Object.values(value)) if (isDeeper(inner, depth - 1)) return true;
   return false;
 }
+
+/** Sets a member by its literal name: `__proto__`, which an assignment would take for the prototype, is a name like any other. */
+export function setMember(object: object, name: string, value: unknown): void {
+  Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+}

@@ -7,7 +7,7 @@ import { numberOf } from "#proto/codec/json.ts";
 import { IsoTime, LocalTime, MAX_ISO_MS, MIN_ISO_MS } from "#proto/codec/time.ts";
 import { isHash } from "#proto/event.ts";
 import { isOfSource, isSourceMember, setDisplaced } from "#proto/event-members.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
+import { type JsonObject, setMember } from "#proto/kit/json.ts";
 
 /** Members that Tailrace sets itself; a line that has one of them, or a source's, is merged member by member. */
 const OWN_MEMBERS = new Set([
@@ -116,7 +116,7 @@ export function mergeLine(document: JsonObject, line: JsonObject): JsonObject {
     } else if (key === "host.name") {
       if (!setHostName(document, value)) displaced[key] = value;
     } else if (!OWN_MEMBERS.has(key)) {
-      define(document, key, value);
+      setMember(document, key, value);
     } else if (key === "tags") {
       if (!addTags(document, value)) displaced[key] = value;
     } else if (key === "host" && isHash(value) && setHostName(document, value["name"])) {
@@ -138,11 +138,6 @@ export function setHostName(document: JsonObject, name: unknown): boolean {
   return true;
 }
 
-/** Sets a member by its literal name, `__proto__` too. */
-function define(target: JsonObject, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
-}
-
 function addTags(document: JsonObject, value: unknown): boolean {
   const tags = typeof value === "string" ? [value] : value;
   if (!Array.isArray(tags) || !tags.every((tag) => typeof tag === "string")) return false;
@@ -154,14 +149,14 @@ function addTags(document: JsonObject, value: unknown): boolean {
 /** Returns false if the two can't be combined. */
 function mergeInto(document: JsonObject, key: string, value: unknown): boolean {
   if (!Object.hasOwn(document, key)) {
-    define(document, key, value);
+    setMember(document, key, value);
     return true;
   }
   const before = document[key];
   if (!isHash(before) || !isHash(value)) return before === value;
   const merged: JsonObject = { ...before };
   for (const [name, item] of Object.entries(value)) {
-    if (!Object.hasOwn(merged, name)) define(merged, name, item);
+    if (!Object.hasOwn(merged, name)) setMember(merged, name, item);
     else if (!mergeInto(merged, name, item)) return false;
   }
   document[key] = merged;

@@ -10,7 +10,7 @@ import { LineCutter } from "#proto/codec/lines.ts";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
 import { copyValue, Event, isHash } from "#proto/event.ts";
 import { besideSource } from "#proto/event-members.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
+import { type JsonObject, setMember } from "#proto/kit/json.ts";
 
 /** Takes an event, its number in the message, its offset in the source, and the line it was read from, until it returns. */
 type TakeEvent = (event: Event, number: number, offset: number, line?: Line) => void;
@@ -99,8 +99,7 @@ function mergeFields(into: JsonObject, own: JsonObject): JsonObject {
     } else if (isHash(before) && isHash(value)) {
       mergeFields(before, value);
     } else {
-      // A name like __proto__ is a field like any other.
-      Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
+      setMember(into, name, value);
     }
   }
   return into;

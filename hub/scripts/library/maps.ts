@@ -10,6 +10,7 @@ import {
   ScriptObject,
   weigh,
 } from "#hub/scripts/values/values.ts";
+import { setMember } from "#proto/kit/json.ts";
 import { type AnyMap, call, firstResult, grouped, grow, ScriptIterator, viewOf } from "./collections.ts";
 import { chargeInsertion, SortedMap } from "./sorted.ts";
 import { equalsMethod } from "./strings.ts";
@@ -31,8 +32,7 @@ export function write(map: AnyMap, key: unknown, value: unknown, context: CallCo
     return before;
   }
   context.spend(1);
-  // Defined, not assigned: a key such as "__proto__" is data like any other.
-  Object.defineProperty(map, keyText(key), { value, writable: true, enumerable: true, configurable: true });
+  setMember(map, keyText(key), value);
   return before;
 }
 

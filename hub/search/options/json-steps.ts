@@ -1,5 +1,6 @@
 /** Parses long JSON texts in steps, so that other work is done between them. */
 
+import { setMember } from "#proto/kit/json.ts";
 import { MAX_NESTING, parseJson } from "./json.ts";
 
 /** Characters that are parsed at a time: about a millisecond. */
@@ -157,10 +158,6 @@ class PieceParser {
     }
     parent.isAttached = true;
   }
-}
-
-function setMember(object: object, key: string, value: unknown): void {
-  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
 function isBlank(text: string, from: number, to: number): boolean {

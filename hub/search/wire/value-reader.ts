@@ -2,6 +2,7 @@
 
 import { RawJson } from "#hub/search/options/json-writer.ts";
 import { AppError, isErrorCode } from "#proto/kit/errors.ts";
+import { setMember } from "#proto/kit/json.ts";
 import { LateBucket } from "./late-bucket.ts";
 import { HEADER_BYTES, SMALL_INTS, SMALL_SHAPES, Tag, WIRE_VERSION } from "./tags.ts";
 
@@ -126,7 +127,7 @@ class ValueReader {
     const object: Record<string, unknown> = {};
     for (let at = 0; at < keys.length; at++) {
       const key = keys[at]!;
-      if (key === "__proto__") Object.defineProperty(object, key, { ...MEMBER, value: this.value() });
+      if (key === "__proto__") setMember(object, key, this.value());
       else object[key] = this.value();
     }
     return object;
@@ -204,9 +205,6 @@ class ValueReader {
     if (this.#at > this.#bytes.length) throw corrupt("it ends early");
   }
 }
-
-/** An own member whatever its name is. */
-const MEMBER = { enumerable: true, configurable: true, writable: true } as const;
 
 function corrupt(why: string, cause?: unknown): AppError {
   return new AppError("data_corrupt", `an answer of another thread or node can't be read: ${why}`, { cause });

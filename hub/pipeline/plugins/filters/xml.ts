@@ -10,7 +10,7 @@ import {
 } from "#hub/pipeline/plugins/filters/xml/xpath.ts";
 import type { Event } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
+import { type JsonObject, setMember } from "#proto/kit/json.ts";
 import { anyTable, flag, list, optional, options, table, text, withoutEffect } from "#proto/kit/options.ts";
 
 /** Longest document looked at, characters. */
@@ -152,5 +152,5 @@ function addMember(members: JsonObject, name: string, value: unknown, forceArray
   let next: unknown = forceArray ? [value] : value;
   if (Array.isArray(before)) next = [...(before as unknown[]), value];
   else if (before !== undefined) next = [before, value];
-  Object.defineProperty(members, name, { value: next, enumerable: true, configurable: true, writable: true });
+  setMember(members, name, next);
 }
