@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addPart } from "./byte-parts.ts";
+import { addPart, KeptBytes } from "./byte-parts.ts";
 
 for (const [what, size] of [
   ["single bytes", () => 1],
@@ -29,4 +29,20 @@ test("large pieces are kept as they are", () => {
     [5_000, 10, 65_536],
   );
   assert.equal(parts[2], pieces[2]);
+});
+
+test("kept bytes come before the next chunk, once", () => {
+  const kept = new KeptBytes();
+  const chunk = Buffer.from("ab");
+  kept.keep(chunk);
+  chunk.fill("x");
+  kept.keep(Buffer.from("c"));
+  assert.equal(kept.length, 3);
+  assert.equal(kept.take(Buffer.from("d")).toString(), "abcd");
+  assert.deepEqual([kept.length, kept.take().length], [0, 0]);
+});
+
+test("a chunk is not copied if nothing was kept before it", () => {
+  const chunk = Buffer.from("ab");
+  assert.equal(new KeptBytes().take(chunk), chunk);
 });

@@ -18,3 +18,27 @@ export function addPart(parts: Uint8Array[], part: Uint8Array): void {
   }
   parts.push(last);
 }
+
+/** The bytes of a stream behind its last whole message. */
+export class KeptBytes {
+  #parts: Uint8Array[] = [];
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Keeps bytes behind those before: a copy, as a chunk is the socket's. */
+  keep(bytes: Uint8Array): void {
+    addPart(this.#parts, Buffer.from(bytes));
+    this.#length += bytes.length;
+  }
+
+  /** Returns what is kept and `more` behind it, without a copy if nothing was kept; nothing is kept after it. */
+  take(more: Buffer = Buffer.alloc(0)): Buffer {
+    const whole = this.#length === 0 ? more : Buffer.concat([...this.#parts, more]);
+    this.#parts = [];
+    this.#length = 0;
+    return whole;
+  }
+}

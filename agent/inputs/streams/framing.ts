@@ -1,7 +1,7 @@
 /** Cuts a byte stream into messages: at newlines, or as senders of syslog frame them (RFC 6587 section 3.4). */
 
 import { FrameEnds } from "#proto/codec/syslog-frames.ts";
-import { addPart } from "#proto/kit/byte-parts.ts";
+import { KeptBytes } from "#proto/kit/byte-parts.ts";
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -27,8 +27,7 @@ export interface FramerOptions {
 /** Keeps the incomplete message of a stream: at most `maxBytes` and one chunk. */
 export class Framer {
   readonly #options: FramerOptions;
-  #rest: Uint8Array[] = [];
-  #restBytes = 0;
+  readonly #rest = new KeptBytes();
   /** The rest isn't parsed again until it has this many bytes, or until a line ends if an end of line is awaited. */
   #awaited = { bytes: 0, isLine: false };
   /** Bytes that the current counted message still has. */
@@ -41,11 +40,11 @@ export class Framer {
   /** Takes a chunk and yields the messages that are complete now, without their line ends. */
   *push(chunk: Buffer): Generator<Buffer> {
     const { bytes: least, isLine } = this.#awaited;
-    if (this.#restBytes + chunk.length < least && !(isLine && this.#lineEnds(chunk)(0) >= 0)) {
-      this.#keep(chunk);
+    if (this.#rest.length + chunk.length < least && !(isLine && this.#lineEnds(chunk)(0) >= 0)) {
+      this.#rest.keep(chunk);
       return;
     }
-    const bytes = this.#taken(chunk);
+    const bytes = this.#rest.take(chunk);
     const lineEnd = this.#lineEnds(bytes);
     let at = 0;
     const next = (): Frame | null => this.#next(bytes.subarray(at), () => lineEnd(at) - at);
@@ -53,33 +52,16 @@ export class Framer {
       if (frame.message.length > 0) yield frame.message;
       at += frame.end;
     }
-    if (at < bytes.length) this.#keep(bytes.subarray(at));
+    if (at < bytes.length) this.#rest.keep(bytes.subarray(at));
   }
 
   /** Yields the rest at the end of the stream. */
   *end(): Generator<Buffer> {
-    const rest = this.#taken(Buffer.alloc(0));
+    const rest = this.#rest.take();
     if (rest.length > 0) yield withoutLineEnd(rest);
   }
 
-  /** A copy, as the chunk is the socket's. */
-  #keep(bytes: Buffer): void {
-    addPart(this.#rest, Buffer.from(bytes));
-    this.#restBytes += bytes.length;
-  }
-
-  /** Takes the rest, followed by `more`. */
-  #taken(more: Buffer): Buffer {
-    const whole = this.#restBytes === 0 ? more : Buffer.concat([...this.#rest, more]);
-    this.#rest = [];
-    this.#restBytes = 0;
-    return whole;
-  }
-
-  /**
-   * Returns a function that finds the next line end at or after an offset, -1 if there is none. The offset must not
-   * decrease.
-   */
+  /** Returns a function that finds the next line end at or after a place, -1 if there is none. The place must not decrease. */
   #lineEnds(bytes: Buffer): (from: number) => number {
     if (!this.#options.octetCounting) return (from) => bytes.indexOf(NEWLINE, from);
     const ends = new FrameEnds(bytes);

@@ -13,7 +13,7 @@ import {
   setSender,
   syslogZone,
 } from "#hub/pipeline/plugins/inputs/stream/syslog-codec.ts";
-import { addPart } from "#proto/kit/byte-parts.ts";
+import { KeptBytes } from "#proto/kit/byte-parts.ts";
 import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -129,19 +129,22 @@ const LF = 0x0a;
 
 /** Cuts a stream into frames. */
 export class RelpReader {
-  /** Bytes of the frame that isn't whole. */
-  pendingBytes = 0;
-  #pending: Uint8Array[] = [];
-  /** It isn't parsed again before it has so many. */
+  readonly #pending = new KeptBytes();
+  /** Before it has so many, it isn't looked at again. */
   #neededBytes = 0;
 
-  /** Takes a chunk; returns the frames that it completed. Throws parsing for what isn't RELP. */
+  /** Bytes of the frame that isn't whole. */
+  get pendingBytes(): number {
+    return this.#pending.length;
+  }
+
+  /** Takes a chunk; returns the frames that it completed. Throws parsing for what is no RELP. */
   push(chunk: Buffer): RelpFrame[] {
-    if (this.pendingBytes + chunk.length < this.#neededBytes) {
-      this.#keep(chunk);
+    if (this.#pending.length + chunk.length < this.#neededBytes) {
+      this.#pending.keep(chunk);
       return [];
     }
-    let bytes = this.pendingBytes === 0 ? chunk : Buffer.concat([...this.#pending, chunk]);
+    let bytes = this.#pending.take(chunk);
     const frames: RelpFrame[] = [];
     this.#neededBytes = 0;
     for (;;) {
@@ -163,15 +166,8 @@ export class RelpReader {
     }
     if (bytes.length >= MAX_HEAD_BYTES && HEAD.exec(bytes.toString("latin1", 0, MAX_HEAD_BYTES)) === null)
       throw noRelp();
-    this.#pending = [];
-    this.pendingBytes = 0;
-    if (bytes.length > 0) this.#keep(bytes);
+    if (bytes.length > 0) this.#pending.keep(bytes);
     return frames;
-  }
-
-  #keep(bytes: Buffer): void {
-    addPart(this.#pending, Buffer.from(bytes));
-    this.pendingBytes += bytes.length;
   }
 }
 

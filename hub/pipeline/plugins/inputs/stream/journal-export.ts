@@ -1,7 +1,7 @@
 /** Entries in the Journal Export Format (systemd.io/JOURNAL_EXPORT_FORMATS), parsed incrementally. */
 
 import { decodeText } from "#proto/codec/plain.ts";
-import { addPart } from "#proto/kit/byte-parts.ts";
+import { addPart, KeptBytes } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -39,9 +39,8 @@ interface SizedValue {
 
 /** Reads one stream of entries. */
 export class JournalExportReader {
-  #rest: Uint8Array[] = [];
-  #restBytes = 0;
-  /** The rest is the beginning of a line: it isn't parsed again before that ends, or is too long. */
+  readonly #rest = new KeptBytes();
+  /** The rest is the beginning of a line: it isn't looked at again before that ends, or is too long. */
   #awaitsLine = false;
   #fields: JsonObject = {};
   #count = 0;
@@ -53,16 +52,16 @@ export class JournalExportReader {
 
   /** Bytes that are kept of the entry that isn't whole. */
   get pendingBytes(): number {
-    return this.#restBytes + Math.min(this.#bytes, MAX_ENTRY_BYTES) + (this.#value?.kept ?? 0);
+    return this.#rest.length + Math.min(this.#bytes, MAX_ENTRY_BYTES) + (this.#value?.kept ?? 0);
   }
 
   /** Takes a chunk; returns the entries that it completed. Throws parsing for what is not of the format. */
   push(chunk: Buffer): ExportedEntry[] {
-    if (this.#awaitsLine && this.#restBytes + chunk.length <= MAX_LINE_BYTES && !chunk.includes(LF)) {
-      this.#keep(chunk);
+    if (this.#awaitsLine && this.#rest.length + chunk.length <= MAX_LINE_BYTES && !chunk.includes(LF)) {
+      this.#rest.keep(chunk);
       return [];
     }
-    const bytes = this.#restBytes === 0 ? chunk : Buffer.concat([...this.#rest, chunk]);
+    const bytes = this.#rest.take(chunk);
     const entries: ExportedEntry[] = [];
     this.#awaitsLine = false;
     let at = 0;
@@ -71,20 +70,13 @@ export class JournalExportReader {
       if (next === at) break;
       at = next;
     }
-    this.#rest = [];
-    this.#restBytes = 0;
-    if (at < bytes.length) this.#keep(bytes.subarray(at));
+    if (at < bytes.length) this.#rest.keep(bytes.subarray(at));
     return entries;
-  }
-
-  #keep(bytes: Buffer): void {
-    addPart(this.#rest, Buffer.from(bytes));
-    this.#restBytes += bytes.length;
   }
 
   /** Returns the last entry, which no blank line ends. Throws parsing if the stream ends within a field. */
   end(): ExportedEntry | undefined {
-    if (this.#restBytes > 0 || this.#value !== undefined) throw wrong("the stream ends within a field");
+    if (this.#rest.length > 0 || this.#value !== undefined) throw wrong("the stream ends within a field");
     return this.#count === 0 ? undefined : this.#take();
   }
 

@@ -5,7 +5,7 @@ import type { Codec, CodecStream } from "#hub/pipeline/plugins/codec.ts";
 import type { InputChannel, InputContext } from "#hub/pipeline/plugins/input.ts";
 import { FrameEnds } from "#proto/codec/syslog-frames.ts";
 import type { Event } from "#proto/event.ts";
-import { addPart } from "#proto/kit/byte-parts.ts";
+import { KeptBytes } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { NoteHeld, NoteSender } from "./listener.ts";
 
@@ -39,9 +39,8 @@ export class StreamSession {
   /** Of a codec that finds the ends of its values itself. */
   readonly #stream: CodecStream | undefined;
   /** What came after the last delimiter. */
-  #rest: Uint8Array[] = [];
-  #restBytes = 0;
-  /** Until the rest has so many bytes, or a line ends where that is awaited, it isn't parsed again. */
+  readonly #rest = new KeptBytes();
+  /** Until the rest has so many bytes, or a line ends where that is awaited, it isn't looked at again. */
   #awaited = { bytes: 0, isLine: false };
   /** The current line is sent in parts. */
   #isCutting = false;
@@ -89,7 +88,7 @@ export class StreamSession {
     clearTimeout(this.#flushTimer);
     await this.#flushing;
     try {
-      const rest = this.#restBytes === 0 ? [] : this.#decode(Buffer.concat(this.#rest), this.#isCutting);
+      const rest = this.#rest.length === 0 ? [] : this.#decode(this.#rest.take(), this.#isCutting);
       const values = this.#stream?.end(this.#options.context.clock.now()) ?? [];
       await this.#send([...rest, ...values, ...(this.#options.codec.flush?.() ?? [])]);
     } finally {
@@ -100,7 +99,7 @@ export class StreamSession {
   /** Records what is held of a line; a refusal cuts it. Throws overloaded. */
   #hold(): void {
     try {
-      this.#options.held?.(this.#restBytes);
+      this.#options.held?.(this.#rest.length);
     } catch (error) {
       this.#beginCut();
       throw error;
@@ -120,23 +119,23 @@ export class StreamSession {
     const found: { payload: Buffer; isCut: boolean }[] = [];
     const end = Buffer.from(delimiter);
     // A delimiter of several bytes may lie across two chunks.
-    let bytes = this.#restBytes > 0 && end.length > 1 ? this.#takeRest(chunk) : chunk;
+    let bytes = this.#rest.length > 0 && end.length > 1 ? this.#rest.take(chunk) : chunk;
     let at = 0;
     for (;;) {
       const next = bytes.indexOf(end, at);
       if (next < 0) break;
       const line = bytes.subarray(at, next);
-      found.push({ payload: this.#restBytes > 0 ? this.#takeRest(line) : line, isCut: this.#isCutting });
+      found.push({ payload: this.#rest.take(line), isCut: this.#isCutting });
       this.#isCutting = false;
       at = next + end.length;
     }
     bytes = bytes.subarray(at);
     if (bytes.length > 0) {
-      this.#keep(bytes);
+      this.#rest.keep(bytes);
     }
-    if (this.#restBytes >= MAX_LINE_BYTES) {
+    if (this.#rest.length >= MAX_LINE_BYTES) {
       this.#beginCut();
-      found.push({ payload: this.#takeRest(Buffer.alloc(0)), isCut: true });
+      found.push({ payload: this.#rest.take(), isCut: true });
     }
     return found;
   }
@@ -145,14 +144,14 @@ export class StreamSession {
   #countedPayloads(chunk: Buffer): { payload: Buffer; isCut: boolean }[] {
     const awaited = this.#awaited;
     if (
-      this.#restBytes + chunk.length < awaited.bytes &&
+      this.#rest.length + chunk.length < awaited.bytes &&
       !(awaited.isLine && new FrameEnds(chunk).next(0) >= 0)
     ) {
-      this.#keep(chunk);
+      this.#rest.keep(chunk);
       return [];
     }
     const found: { payload: Buffer; isCut: boolean }[] = [];
-    const bytes = this.#takeRest(chunk);
+    const bytes = this.#rest.take(chunk);
     const ends = new FrameEnds(bytes);
     this.#awaited = { bytes: 0, isLine: false };
     let at = 0;
@@ -176,20 +175,8 @@ export class StreamSession {
     if (rest.length >= MAX_LINE_BYTES + MAX_HEAD_BYTES) {
       this.#beginCut();
       found.push({ payload: rest, isCut: true });
-    } else if (rest.length > 0) this.#keep(rest);
+    } else if (rest.length > 0) this.#rest.keep(rest);
     return found;
-  }
-
-  #keep(bytes: Buffer): void {
-    addPart(this.#rest, Buffer.from(bytes));
-    this.#restBytes += bytes.length;
-  }
-
-  #takeRest(more: Buffer): Buffer {
-    const whole = Buffer.concat([...this.#rest, more]);
-    this.#rest = [];
-    this.#restBytes = 0;
-    return whole;
   }
 
   #decode(bytes: Buffer, isCut: boolean): Event[] {
