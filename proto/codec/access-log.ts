@@ -3,6 +3,7 @@
  * leading virtual host (Apache's vhost_combined). Text after the user agent stays in the message.
  */
 
+import { clearSpan, noSpan, type Span, setSpan } from "./span.ts";
 import { hasDay, isCivil, monthAt, twoDigits, utcMs } from "./time.ts";
 
 const SPACE = 0x20;
@@ -23,24 +24,18 @@ const TIME_LENGTH = 26;
 /** Longest number of body bytes, digits; below 2^53. */
 const MAX_DIGITS = 15;
 
-/** A part of a line's bytes; start -1: absent or written as "-". */
-export interface Span {
-  start: number;
-  end: number;
-}
-
 /** Reads a line; its fields are those of the last line that `read` returned true for. */
 export class AccessLogLine {
-  readonly host = span();
-  readonly client = span();
-  readonly user = span();
-  readonly method = span();
-  readonly url = span();
-  readonly httpVersion = span();
-  readonly status = span();
-  readonly bodyBytes = span();
-  readonly referrer = span();
-  readonly userAgent = span();
+  readonly host = noSpan();
+  readonly client = noSpan();
+  readonly user = noSpan();
+  readonly method = noSpan();
+  readonly url = noSpan();
+  readonly httpVersion = noSpan();
+  readonly status = noSpan();
+  readonly bodyBytes = noSpan();
+  readonly referrer = noSpan();
+  readonly userAgent = noSpan();
   /** ms since 1970-01-01 UTC. */
   timeMs = 0;
   readonly #timeText = new Uint8Array(TIME_LENGTH);
@@ -57,8 +52,8 @@ export class AccessLogLine {
     const requestEnd = closingQuote(bytes, timeEnd + 3, end);
     if (requestEnd < 0 || !this.#answer(bytes, requestEnd + 1, end)) return false;
     this.#request(bytes, timeEnd + 3, requestEnd);
-    clear(this.referrer);
-    clear(this.userAgent);
+    clearSpan(this.referrer);
+    clearSpan(this.userAgent);
     if (this.#quoted(bytes, this.#at, end, this.referrer)) {
       this.#quoted(bytes, this.#at, end, this.userAgent);
     }
@@ -80,14 +75,14 @@ export class AccessLogLine {
       if (bytes[at + 1] === BRACKET) break;
     }
     if (at >= limit || second < 0 || first === start) return -1;
-    clear(this.host);
+    clearSpan(this.host);
     if (third > 0 && third < at && isHostAndPort(bytes, start, first)) {
-      set(this.host, bytes, start, first);
-      set(this.client, bytes, first + 1, second);
-      set(this.user, bytes, third + 1, at);
+      setSpan(this.host, bytes, start, first);
+      setSpan(this.client, bytes, first + 1, second);
+      setSpan(this.user, bytes, third + 1, at);
     } else {
-      set(this.client, bytes, start, first);
-      set(this.user, bytes, second + 1, at);
+      setSpan(this.client, bytes, start, first);
+      setSpan(this.user, bytes, second + 1, at);
     }
     return at + 1;
   }
@@ -118,9 +113,9 @@ export class AccessLogLine {
 
   /** Splits `GET /path HTTP/1.1`; anything else leaves the three parts absent. */
   #request(bytes: Uint8Array, start: number, end: number): void {
-    clear(this.method);
-    clear(this.url);
-    clear(this.httpVersion);
+    clearSpan(this.method);
+    clearSpan(this.url);
+    clearSpan(this.httpVersion);
     let methodEnd = start;
     while (methodEnd < end && isMethodByte(bytes[methodEnd]!)) methodEnd++;
     if (methodEnd === start || bytes[methodEnd] !== SPACE) return;
@@ -128,9 +123,9 @@ export class AccessLogLine {
     const hasVersion = version > methodEnd && isHttpVersion(bytes, version + 1, end);
     const urlEnd = hasVersion ? version : end;
     if (urlEnd <= methodEnd + 1) return;
-    set(this.method, bytes, start, methodEnd);
-    set(this.url, bytes, methodEnd + 1, urlEnd);
-    if (hasVersion) set(this.httpVersion, bytes, version + 6, end);
+    setSpan(this.method, bytes, start, methodEnd);
+    setSpan(this.url, bytes, methodEnd + 1, urlEnd);
+    if (hasVersion) setSpan(this.httpVersion, bytes, version + 6, end);
   }
 
   /** Reads ` 200 1234` after the request; sets its end. */
@@ -138,17 +133,17 @@ export class AccessLogLine {
     if (at + 6 > end || bytes[at] !== SPACE || bytes[at + 4] !== SPACE) return false;
     const status = bytes[at + 1] === DASH ? -1 : twoDigits(bytes, at + 1);
     if (status < 10 || twoDigits(bytes, at + 2) < 0) return false;
-    set(this.status, bytes, at + 1, at + 4);
+    setSpan(this.status, bytes, at + 1, at + 4);
     let digits = at + 5;
     while (digits < end && bytes[digits]! >= 0x30 && bytes[digits]! <= 0x39) digits++;
-    clear(this.bodyBytes);
+    clearSpan(this.bodyBytes);
     if (digits === at + 5) {
       if (bytes[digits] !== DASH) return false;
       digits++;
     } else {
       let first = at + 5;
       while (first < digits - 1 && bytes[first] === 0x30) first++;
-      if (digits - first <= MAX_DIGITS) set(this.bodyBytes, bytes, first, digits);
+      if (digits - first <= MAX_DIGITS) setSpan(this.bodyBytes, bytes, first, digits);
     }
     if (digits < end && bytes[digits] !== SPACE) return false;
     this.#at = digits;
@@ -160,7 +155,7 @@ export class AccessLogLine {
     if (at + 2 >= end || bytes[at] !== SPACE || bytes[at + 1] !== QUOTE) return false;
     const close = closingQuote(bytes, at + 2, end);
     if (close < 0) return false;
-    set(target, bytes, at + 2, close);
+    setSpan(target, bytes, at + 2, close);
     this.#at = close + 1;
     return true;
   }
@@ -213,19 +208,4 @@ function isHttpVersion(bytes: Uint8Array, start: number, end: number): boolean {
 
 function isMethodByte(byte: number): boolean {
   return (byte >= 0x41 && byte <= 0x5a) || byte === DASH || byte === 0x5f;
-}
-
-function span(): Span {
-  return { start: -1, end: -1 };
-}
-
-function clear(target: Span): void {
-  target.start = -1;
-  target.end = -1;
-}
-
-function set(target: Span, bytes: Uint8Array, start: number, end: number): void {
-  const absent = start >= end || (end - start === 1 && bytes[start] === DASH);
-  target.start = absent ? -1 : start;
-  target.end = absent ? -1 : end;
 }

@@ -4,7 +4,7 @@
  * seconds, with a day of one digit, with a month in capitals, after a space.
  */
 
-import type { Span } from "./access-log.ts";
+import type { Span } from "./span.ts";
 import { FUTURE_TOLERANCE_MS, hasDay, isCivil, type LocalTime, monthAt } from "./time.ts";
 
 /** Where a time ends, and its value. */

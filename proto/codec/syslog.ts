@@ -3,8 +3,8 @@
  * the same with an RFC 3339 time (rsyslog's default since Debian 12), and RFC 5424; each with or without `<priority>`.
  */
 
-import type { Span } from "./access-log.ts";
 import { deviceTimeAt } from "./device-time.ts";
+import { clearSpan, noSpan, setSpan } from "./span.ts";
 import { structuredDataEnd } from "./structured-data.ts";
 import { IsoTime, isCivil, type LocalTime, monthAt, twoDigits } from "./time.ts";
 
@@ -49,15 +49,15 @@ export class SyslogLine {
    * -1 for none.
    */
   timeEnd = -1;
-  readonly host: Span = { start: -1, end: -1 };
+  readonly host = noSpan();
   /** Name of the process: the tag, or APP-NAME. */
-  readonly process: Span = { start: -1, end: -1 };
+  readonly process = noSpan();
   /** Digits of the process id; other PROCIDs are left out. */
-  readonly pid: Span = { start: -1, end: -1 };
-  readonly messageId: Span = { start: -1, end: -1 };
+  readonly pid = noSpan();
+  readonly messageId = noSpan();
   /** RFC 5424 structured data with its brackets. */
-  readonly structuredData: Span = { start: -1, end: -1 };
-  readonly message: Span = { start: -1, end: -1 };
+  readonly structuredData = noSpan();
+  readonly message = noSpan();
   readonly #local: LocalTime;
   readonly #iso: IsoTime;
   #at = 0;
@@ -70,11 +70,11 @@ export class SyslogLine {
 
   /** Returns true where `bytes` from `start` to `end` are a line of syslog; `readTimeMs` gives the year that RFC 3164 leaves out. */
   read(bytes: Uint8Array, start: number, end: number, readTimeMs: number): boolean {
-    clear(this.host);
-    clear(this.process);
-    clear(this.pid);
-    clear(this.messageId);
-    clear(this.structuredData);
+    clearSpan(this.host);
+    clearSpan(this.process);
+    clearSpan(this.pid);
+    clearSpan(this.messageId);
+    clearSpan(this.structuredData);
     this.timeEnd = -1;
     const at = this.#readPriority(bytes, start, end);
     this.isRfc5424 = this.priority >= 0 && bytes[at] === 0x31 && bytes[at + 1] === SPACE;
@@ -202,18 +202,18 @@ export class SyslogLine {
       this.timeMs = this.#iso.timeMs;
       at = this.#iso.end;
     }
-    const processId: Span = { start: -1, end: -1 };
+    const processId = noSpan();
     for (const target of [this.host, this.process, processId, this.messageId]) {
       if (bytes[at] !== SPACE || at >= end) return false;
       const stop = tokenEnd(bytes, at + 1, end);
-      setToken(target, bytes, at + 1, stop);
+      setSpan(target, bytes, at + 1, stop);
       at = stop;
     }
     if (processId.start >= 0) this.#setPid(bytes, processId.start, processId.end);
     if (bytes[at] !== SPACE || at + 1 >= end) return false;
     const dataEnd = structuredDataEnd(bytes, at + 1, end);
     if (dataEnd < 0) return false;
-    setToken(this.structuredData, bytes, at + 1, dataEnd);
+    setSpan(this.structuredData, bytes, at + 1, dataEnd);
     at = bytes[dataEnd] === SPACE && dataEnd < end ? dataEnd + 1 : dataEnd;
     // RFC 5424 §6.4: UTF-8 messages may begin with a byte order mark.
     if (bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf && at + 3 <= end) at += 3;
@@ -271,15 +271,4 @@ function isHost(bytes: Uint8Array, start: number, end: number): boolean {
 
 function isHostMark(byte: number): boolean {
   return byte === 0x2e || byte === DASH || byte === 0x5f || byte === 0x25;
-}
-
-function setToken(target: Span, bytes: Uint8Array, start: number, end: number): void {
-  const absent = start >= end || (end - start === 1 && bytes[start] === DASH);
-  target.start = absent ? -1 : start;
-  target.end = absent ? -1 : end;
-}
-
-function clear(target: Span): void {
-  target.start = -1;
-  target.end = -1;
 }

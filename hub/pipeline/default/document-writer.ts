@@ -6,9 +6,9 @@ import type { DailyIndex, DocumentIds } from "#hub/pipeline/batch/document-id.ts
 import type { DocumentPacker } from "#hub/pipeline/batch/document-packer.ts";
 import { type JsonWriter, MAX_ESCAPED_BYTES, piece } from "#hub/pipeline/batch/json-writer.ts";
 import type { CommonFields } from "#hub/pipeline/batch/source-fields.ts";
-import type { Span } from "#proto/codec/access-log.ts";
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
+import type { Span } from "#proto/codec/span.ts";
 import { IsoWriter, MAX_ISO_MS, MIN_ISO_MS } from "#proto/codec/time.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { mergeLine } from "./json-line.ts";

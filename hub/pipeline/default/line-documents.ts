@@ -1,8 +1,9 @@
 /** Documents of the line formats that the default pipeline recognises: access logs, syslog and JSON lines (ECS names). */
 
 import { piece } from "#hub/pipeline/batch/json-writer.ts";
-import type { AccessLogLine, Span } from "#proto/codec/access-log.ts";
+import type { AccessLogLine } from "#proto/codec/access-log.ts";
 import { decodeText } from "#proto/codec/plain.ts";
+import type { Span } from "#proto/codec/span.ts";
 import { parseStructuredData } from "#proto/codec/structured-data.ts";
 import { SEVERITY_LEVELS, type SyslogLine } from "#proto/codec/syslog.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
