@@ -6,6 +6,7 @@
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { type Line, Terminator, UTF_8 } from "./encoding.ts";
 import { type CutEvent, type EventFormat, type FileView, leftOut } from "./event-format.ts";
+import { eventTimeMs } from "./event-time.ts";
 import type { JsonLineDecoder } from "./json-line.ts";
 import type { LineGroup, MultilineOptions } from "./multiline.ts";
 
@@ -269,7 +270,7 @@ function readDocker(line: string): ContainerLine | null {
     stream: typeof stream === "string" ? stream : "stdout",
     text: whole ? text.slice(0, text.endsWith("\r\n") ? -2 : -1) : text,
     partial: !whole,
-    timeMs: timeOf(time),
+    timeMs: eventTimeMs(time),
   };
 }
 
@@ -277,10 +278,5 @@ function readCri(line: string): ContainerLine | null {
   const match = CRI.exec(line);
   if (match === null) return null;
   const [, time, stream = "", tags = "", text = ""] = match;
-  return { stream, text, partial: tags.split(":", 1)[0] === "P", timeMs: timeOf(time) };
-}
-
-function timeOf(time: unknown): number {
-  const timeMs = typeof time === "string" ? Date.parse(time) : Number.NaN;
-  return Number.isNaN(timeMs) || timeMs < 0 ? 0 : timeMs;
+  return { stream, text, partial: tags.split(":", 1)[0] === "P", timeMs: eventTimeMs(time) };
 }

@@ -6,6 +6,7 @@ import type { Static } from "typebox";
 import { parseEventObject } from "#proto/codec/json.ts";
 import { type JsonObject, setMember } from "#proto/kit/json.ts";
 import { Type } from "#proto/kit/schema.ts";
+import { eventTimeMs } from "./event-time.ts";
 
 /** Settings of inputs that read lines. */
 export const jsonProperties = {
@@ -100,7 +101,8 @@ export class JsonLineDecoder {
       if (!OWN.has(name)) setMember(fields, name, value);
       else if (name === "tags" && Array.isArray(value))
         fields[name] = [...new Set([...this.#tags, ...value])];
-      else if (this.#overwrite && name === "@timestamp" && timeOf(value) > 0) timeMs = timeOf(value);
+      else if (this.#overwrite && name === "@timestamp" && eventTimeMs(value) > 0)
+        timeMs = eventTimeMs(value);
       else if (this.#overwrite && name !== "message" && name !== "@timestamp") fields[name] = value;
       else if (name !== this.#messageKey) displaced[name] = value;
     }
@@ -130,9 +132,4 @@ export function jsonDecoderOf(settings: Settings, fieldsJson: Uint8Array = NO_JS
   if (!given || settings["json.enabled"] === false) return null;
   const own = fieldsJson.length === 0 ? undefined : parseEventObject(Buffer.from(fieldsJson).toString());
   return new JsonLineDecoder(settings, (own?.["tags"] ?? []) as readonly unknown[]);
-}
-
-function timeOf(value: unknown): number {
-  const timeMs = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(timeMs) || timeMs < 0 ? 0 : timeMs;
 }
