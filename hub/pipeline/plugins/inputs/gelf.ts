@@ -7,10 +7,10 @@ import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { GelfCodec } from "#hub/pipeline/plugins/inputs/stream/gelf-codec.ts";
 import { type Connection, faultLog, Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { StreamSession } from "#hub/pipeline/plugins/inputs/stream/stream-session.ts";
+import { chosenTransports, TRANSPORTS, Transports } from "#hub/pipeline/plugins/inputs/stream/transports.ts";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
-import { optional, options, text } from "#proto/kit/options.ts";
+import { options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { DatagramInput } from "./udp.ts";
 
@@ -25,12 +25,7 @@ const OPTIONS = options({
     maximum: 65535,
     description: "port to listen on",
   }),
-  protocols: optional(
-    Type.Array(Type.Enum(["tcp", "udp"]), {
-      minItems: 1,
-      description: "transports; default: both, with TLS only tcp",
-    }),
-  ),
+  ...TRANSPORTS,
   ...TLS_LISTENER,
 });
 
@@ -42,48 +37,32 @@ export const gelfInput = defineInput({
   options: OPTIONS,
   create(values, { report, resolvePath }) {
     const tls = listenerTls(values, resolvePath);
-    if (tls !== undefined && values.protocols?.includes("udp") === true)
-      report(
-        "error",
-        "protocols",
-        "datagrams aren't encrypted",
-        'write protocols => ["tcp"], and an input of its own for UDP',
-      );
-    return (context) => new GelfInput(context, values, tls);
+    const transports = chosenTransports(values.protocols, tls, report);
+    return (context) => new Transports(partsOf(context, values, tls), transports);
   },
 });
 
-class GelfInput implements Component {
-  readonly #parts: readonly Component[];
-
-  constructor(context: InputContext, values: Options, tls: TlsOptions | undefined) {
-    const { host, port, protocols = tls === undefined ? ["tcp", "udp"] : ["tcp"] } = values;
-    const parts = {
-      udp: new DatagramInput(
-        context,
-        { host, port, ...DATAGRAMS },
-        new GelfCodec((chunks) => context.dropped(chunks)),
-        (event, { address }) => setSender(event, address),
-      ),
-      tcp: new Listener({
-        host,
-        port,
-        tls,
-        shares: context.shares,
-        serve: (connection) => serve(connection, context),
-        onFault: faultLog(context, "a connection ended early"),
-      }),
-    };
-    this.#parts = [...new Set(protocols)].map((protocol) => parts[protocol]);
-  }
-
-  async start(): Promise<void> {
-    for (const part of this.#parts) await part.start();
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all(this.#parts.map((part) => part.stop()));
-  }
+function partsOf(
+  context: InputContext,
+  { host, port }: Options,
+  tls: TlsOptions | undefined,
+): { readonly udp: DatagramInput; readonly tcp: Listener } {
+  return {
+    udp: new DatagramInput(
+      context,
+      { host, port, ...DATAGRAMS },
+      new GelfCodec((chunks) => context.dropped(chunks)),
+      (event, { address }) => setSender(event, address),
+    ),
+    tcp: new Listener({
+      host,
+      port,
+      tls,
+      shares: context.shares,
+      serve: (connection) => serve(connection, context),
+      onFault: faultLog(context, "a connection ended early"),
+    }),
+  };
 }
 
 async function serve({ socket, chunks, held }: Connection, context: InputContext): Promise<void> {

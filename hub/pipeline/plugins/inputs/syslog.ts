@@ -19,11 +19,14 @@ import {
   setSender,
   syslogZone,
 } from "#hub/pipeline/plugins/inputs/stream/syslog-codec.ts";
+import { chosenTransports, TRANSPORTS, Transports } from "#hub/pipeline/plugins/inputs/stream/transports.ts";
 import type { FieldReference } from "#proto/field-reference.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
-import { flag, optional, options, text } from "#proto/kit/options.ts";
+import { flag, options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { DatagramInput } from "./udp.ts";
+
+/** Longest datagram, bytes; and datagrams that wait for the log. */
+const DATAGRAMS = { buffer_size: 65_536, queue_size: 2_000 };
 
 const OPTIONS = options({
   host: text("address to listen on", "0.0.0.0"),
@@ -33,12 +36,7 @@ const OPTIONS = options({
     maximum: 65535,
     description: "port to listen on; by convention 6514 for syslog over TLS",
   }),
-  protocols: optional(
-    Type.Array(Type.Enum(["tcp", "udp"]), {
-      minItems: 1,
-      description: "transports; default: both, with TLS only tcp",
-    }),
-  ),
+  ...TRANSPORTS,
   codec: codecOption(
     "codec of messages that hold a line of syslog in the field syslog_field; plain: each is such a line",
     "plain",
@@ -55,15 +53,8 @@ export const syslogInput = defineInput({
   description: "receives syslog over UDP, TCP and TLS",
   options: OPTIONS,
   create(values, { report, resolvePath, codec }) {
-    const { protocols } = values;
     const tls = listenerTls(values, resolvePath);
-    if (tls !== undefined && protocols?.includes("udp") === true)
-      report(
-        "error",
-        "protocols",
-        "datagrams aren't encrypted",
-        'write protocols => ["tcp"], and an input of its own for UDP',
-      );
+    const transports = chosenTransports(values.protocols, tls, report);
     const zone = syslogZone(values, report);
     const envelope = values.codec === "plain" ? undefined : codec(values.codec);
     if (envelope?.().held !== undefined)
@@ -77,21 +68,23 @@ export const syslogInput = defineInput({
       const syslog = new SyslogCodec(values, zone);
       return envelope === undefined ? syslog : new EnvelopedSyslog(envelope(), syslog, values.syslog_field);
     };
-    return (context) => new SyslogInput(context, values, makeCodec, tls);
+    return (context) => new Transports(partsOf(context, values, makeCodec, tls), transports);
   },
 });
 
-class SyslogInput implements Component {
-  readonly #parts: readonly Component[];
-
-  constructor(context: InputContext, values: Options, makeCodec: () => Codec, tls: TlsOptions | undefined) {
-    const { host, port, protocols = tls === undefined ? ["tcp", "udp"] : ["tcp"] } = values;
-    const sender = senderField(values);
-    const datagrams = { host, port, buffer_size: 65_536, queue_size: 2_000 };
-    const datagramInput = new DatagramInput(context, datagrams, makeCodec(), (event, { address }) =>
+function partsOf(
+  context: InputContext,
+  values: Options,
+  makeCodec: () => Codec,
+  tls: TlsOptions | undefined,
+): { readonly udp: DatagramInput; readonly tcp: Listener } {
+  const { host, port } = values;
+  const sender = senderField(values);
+  return {
+    udp: new DatagramInput(context, { host, port, ...DATAGRAMS }, makeCodec(), (event, { address }) =>
       setSender(event, sender, address),
-    );
-    const listener = new Listener({
+    ),
+    tcp: new Listener({
       host,
       port,
       tls,
@@ -103,18 +96,8 @@ class SyslogInput implements Component {
         return serve(chunks, { context, codec, held }, sender, proxy);
       },
       onFault: faultLog(context, "a connection ended early"),
-    });
-    const parts = { tcp: listener, udp: datagramInput };
-    this.#parts = [...new Set(protocols)].map((protocol) => parts[protocol]);
-  }
-
-  async start(): Promise<void> {
-    for (const part of this.#parts) await part.start();
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all(this.#parts.map((part) => part.stop()));
-  }
+    }),
+  };
 }
 
 async function serve(
