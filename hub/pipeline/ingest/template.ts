@@ -1,7 +1,7 @@
 /** Texts with fields in them, in the language of the search templates. */
 
+import { compileValueTemplate } from "#hub/pipeline/formats/value-template.ts";
 import { compileMustache, templateText } from "#hub/scripts/mustache.ts";
-import { isHash } from "#proto/event.ts";
 import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 
 /** A text with `{{field}}` in it. */
@@ -58,16 +58,6 @@ function compileSections(text: string): Template {
 
 /** Compiles a value: templates in texts, lists and objects. */
 export function compileValue(value: unknown, write?: Escape): (document: IngestDocument) => unknown {
-  if (typeof value === "string") return compileTemplate(value, write);
-  if (Array.isArray(value)) {
-    const items = value.map((item) => compileValue(item, write));
-    return (document) => items.map((item) => item(document));
-  }
-  if (isHash(value)) {
-    const members = Object.entries(value).map(
-      ([key, item]) => [compileTemplate(key, write), compileValue(item, write)] as const,
-    );
-    return (document) => Object.fromEntries(members.map(([key, item]) => [key(document), item(document)]));
-  }
-  return () => value;
+  const text = (template: string): Template => compileTemplate(template, write);
+  return compileValueTemplate(value, { value: text, name: text });
 }

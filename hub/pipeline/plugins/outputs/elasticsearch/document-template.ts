@@ -1,12 +1,10 @@
 /** Documents that an option holds as JSON with formats. */
 
+import { compileValueTemplate, type Part } from "#hub/pipeline/formats/value-template.ts";
 import { parseEventObject } from "#proto/codec/json.ts";
 import { type Event, isHash } from "#proto/event.ts";
 import { compileFormat } from "#proto/format.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-
-/** Returns a value of an event; throws NoValue where the event has none. */
-type Part = (event: Event) => unknown;
 
 /** A format outside of quotes isn't one JSON value. */
 class NoValue extends Error {}
@@ -30,7 +28,14 @@ export function compileDocument(template: string): ((event: Event) => JsonObject
   const value = parseEventObject(`{"document":${text}}`)?.["document"];
   const isFormat = formats.length === 1 && value === placeholder(0);
   if (!isHash(value) && !isFormat) return undefined;
-  const document = compileValue(value, new Map(formats.map((format, at) => [placeholder(at), format])));
+  const byPlaceholder = new Map(formats.map((format, at) => [placeholder(at), format]));
+  const document = compileValueTemplate<Event>(value, {
+    value: (text) => {
+      const format = byPlaceholder.get(text);
+      return format === undefined ? compileFormat(text) : compileJson(format);
+    },
+    name: compileFormat,
+  });
   return (event) => {
     try {
       const made = document(event);
@@ -47,24 +52,8 @@ function placeholder(at: number): string {
   return `\0${at}`;
 }
 
-function compileValue(value: unknown, formats: ReadonlyMap<string, string>): Part {
-  if (typeof value === "string") {
-    const format = formats.get(value);
-    return format === undefined ? compileFormat(value) : compileJson(format);
-  }
-  if (Array.isArray(value)) {
-    const items = value.map((item) => compileValue(item, formats));
-    return (event) => items.map((item) => item(event));
-  }
-  if (!isHash(value)) return () => value;
-  const members = Object.entries(value).map(
-    ([name, member]) => [compileFormat(name), compileValue(member, formats)] as const,
-  );
-  return (event) => Object.fromEntries(members.map(([name, member]) => [name(event), member(event)]));
-}
-
-/** Returns what reads a format's text as one JSON value: `1, "role": "admin"` is none. */
-function compileJson(format: string): Part {
+/** Returns what reads a format's text as one JSON value: `1, "role": "admin"` is none. It throws NoValue there. */
+function compileJson(format: string): Part<Event> {
   const text = compileFormat(format);
   return (event) => {
     const read = parseEventObject(`{"value":${text(event)}}`);
