@@ -2,10 +2,11 @@
 
 import { compare, toInteger } from "#hub/scripts/values/operators.ts";
 import { Callable, type CallContext, isNumber, isWhole, print } from "#hub/scripts/values/values.ts";
-import { type AnyMap, membersOf } from "./collections.ts";
 import { DateTime } from "./dates.ts";
 import { Formatter } from "./formatters.ts";
+import type { AnyMap } from "./maps.ts";
 import { entriesOf } from "./maps.ts";
+import { membersOf } from "./members.ts";
 import { Cidr } from "./networks.ts";
 import type { Static, Statics } from "./number-statics.ts";
 import { SortedMap, SortedSet } from "./sorted.ts";

@@ -3,8 +3,8 @@
 import { compare } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { Callable, type Method } from "#hub/scripts/values/values.ts";
-import { call } from "./collections.ts";
 import { Entry } from "./maps.ts";
+import { call } from "./members.ts";
 import { orderOf } from "./strings.ts";
 
 type Order = (a: unknown, b: unknown) => number;

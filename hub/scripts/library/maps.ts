@@ -11,9 +11,14 @@ import {
   weigh,
 } from "#hub/scripts/values/values.ts";
 import { setMember } from "#proto/kit/json.ts";
-import { type AnyMap, call, firstResult, grouped, grow, ScriptIterator, viewOf } from "./collections.ts";
-import { chargeInsertion, SortedMap } from "./sorted.ts";
+import { ScriptIterator } from "./iterator.ts";
+import { call, firstResult, grouped, grow } from "./members.ts";
+import { viewOf } from "./removal.ts";
+import { chargePlace, SortedMap } from "./sorted.ts";
 import { equalsMethod } from "./strings.ts";
+
+/** Any map of the language. */
+export type AnyMap = Map<unknown, unknown> | Record<string, unknown>;
 
 /** Returns a member of a map; undefined where there is none. */
 export function read(map: AnyMap, key: unknown): unknown {

@@ -3,7 +3,7 @@
 import { toDouble, toInteger, truth } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { type CallContext, Decimal } from "#hub/scripts/values/values.ts";
-import { membersOf } from "./collections.ts";
+import { membersOf } from "./members.ts";
 
 /** Weights of triple exponential smoothing. */
 export interface Seasonal {

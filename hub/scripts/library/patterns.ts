@@ -14,7 +14,7 @@ import {
   ScriptObject,
   weigh,
 } from "#hub/scripts/values/values.ts";
-import { grow } from "./collections.ts";
+import { grow } from "./members.ts";
 import { invalid, linear, MAX_PATTERN, translated } from "./pattern-syntax.ts";
 import { Stream } from "./streams.ts";
 import { bounded } from "./strings.ts";

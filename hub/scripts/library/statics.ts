@@ -12,11 +12,11 @@ import {
   weigh,
   whole,
 } from "#hub/scripts/values/values.ts";
-import { grow, has, joined, membersOf, positionIn } from "./collections.ts";
 import { DATE_FIELDS, DATE_STATICS, dateConstant } from "./date-statics.ts";
 import { explain } from "./explain.ts";
 import { EXPRESSION_CLASS, EXPRESSION_FUNCTIONS } from "./expression-functions.ts";
 import { COMPARATORS, ENTRIES, IDENTITY } from "./functions.ts";
+import { grow, has, joined, membersOf, positionIn } from "./members.ts";
 import { MOVING_FUNCTIONS } from "./moving-functions.ts";
 import {
   decimal,

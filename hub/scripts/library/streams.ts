@@ -13,7 +13,8 @@ import {
   print,
   ScriptObject,
 } from "#hub/scripts/values/values.ts";
-import { call, grouped, joined, membersOf, ScriptIterator, sum, walk } from "./collections.ts";
+import { ScriptIterator } from "./iterator.ts";
+import { call, grouped, joined, membersOf, sum, walk } from "./members.ts";
 import { bounded, orderOf } from "./strings.ts";
 
 /** A value that may be missing. */

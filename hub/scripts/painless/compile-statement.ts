@@ -1,10 +1,10 @@
 /** Compiles statements to closures over frames. */
 
+import { membersOf } from "#hub/scripts/library/members.ts";
 import { cast } from "#hub/scripts/values/casts.ts";
 import { truth } from "#hub/scripts/values/operators.ts";
 import { ScriptException, ScriptLimit } from "#hub/scripts/values/script-error.ts";
 import { fromJson, isMap, ScriptObject } from "#hub/scripts/values/values.ts";
-import { membersOf } from "../library/collections.ts";
 import { entriesOf } from "../library/maps.ts";
 import { ExceptionValue, isException } from "./compile-call.ts";
 import {

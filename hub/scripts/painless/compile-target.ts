@@ -1,9 +1,9 @@
 /** Compiles reads and writes of variables, members and elements. */
 
+import { positionIn } from "#hub/scripts/library/members.ts";
 import { cast } from "#hub/scripts/values/casts.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { fromJson, isMap, ScriptObject, typeOf, weigh } from "#hub/scripts/values/values.ts";
-import { positionIn } from "../library/collections.ts";
 import { read, write } from "../library/maps.ts";
 import { className, fieldReader } from "../library/methods.ts";
 import { type Evaluate, type Frame, guarded, type Scope } from "./scope.ts";

@@ -1,9 +1,10 @@
 /** The values that a document has in one column, as scripts see them: a list. */
 
 import { type Field, isDate } from "#hub/engine/mapping/field.ts";
-import { call, has, positionIn, ScriptIterator, walk } from "#hub/scripts/library/collections.ts";
 import { charge } from "#hub/scripts/library/costs.ts";
 import { DateTime, DocumentDate } from "#hub/scripts/library/dates.ts";
+import { ScriptIterator } from "#hub/scripts/library/iterator.ts";
+import { call, has, positionIn, walk } from "#hub/scripts/library/members.ts";
 import { LISTS } from "#hub/scripts/library/methods.ts";
 import { equals, toDouble } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
