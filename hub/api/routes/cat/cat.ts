@@ -12,18 +12,11 @@ import {
   indicesTable,
   templatesTable,
 } from "./index-tables.ts";
-import {
-  allocationTable,
-  masterTable,
-  nodeAttributesTable,
-  nodesTable,
-  pendingTasksTable,
-  pluginsTable,
-  tasksTable,
-  threadPoolTable,
-} from "./node-tables.ts";
+import { allocationTable, masterTable, nodeAttributesTable, pluginsTable } from "./node-tables.ts";
+import { nodesTable } from "./nodes.ts";
 import { fielddataTable, recoveryTable, segmentsTable, shardsTable } from "./shard-tables.ts";
 import { type CatTable, catRoute, column, HIDDEN, RIGHT } from "./table.ts";
+import { pendingTasksTable, tasksTable, threadPoolTable } from "./task-tables.ts";
 
 const repositoriesTable: CatTable = {
   paths: ["/_cat/repositories"],
