@@ -7,7 +7,7 @@ import type { ApiRequest } from "#hub/api/http/request.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import { statsOn } from "#hub/api/stats/copy-stats.ts";
 import { diskCells, fileDescriptors } from "#hub/api/stats/machine.ts";
-import { type StatsSource, statsSources, together } from "#hub/api/stats/statistics.ts";
+import { type StatsSource, statsSources, together } from "#hub/api/stats/stats-source.ts";
 import { heapMemory } from "#proto/kit/process/process-memory.ts";
 import { statCells, statColumns } from "./stat-columns.ts";
 import { type CatTable, column, HIDDEN, HIDDEN_RIGHT, namesColumn, RIGHT, type Row } from "./table.ts";

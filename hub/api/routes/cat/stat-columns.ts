@@ -1,6 +1,7 @@
 /** Hidden columns of `_cat` that print statistics: of indices, shards or nodes, under the same names. */
 
-import { type StatsSource, statCell } from "#hub/api/stats/statistics.ts";
+import { statCell } from "#hub/api/stats/statistics.ts";
+import type { StatsSource } from "#hub/api/stats/stats-source.ts";
 import { type Cell, type Column, column, HIDDEN_RIGHT, type Row } from "./table.ts";
 
 interface StatColumn {

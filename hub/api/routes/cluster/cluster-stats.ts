@@ -17,7 +17,8 @@ import {
   runtimeStats,
   threadCount,
 } from "#hub/api/stats/machine.ts";
-import { printSections, statsSources, together } from "#hub/api/stats/statistics.ts";
+import { printSections } from "#hub/api/stats/statistics.ts";
+import { statsSources, together } from "#hub/api/stats/stats-source.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
