@@ -16,7 +16,7 @@ import type { FieldName } from "./field-names.ts";
 import { checkSearchable, fieldOf } from "./field-terms.ts";
 import { analyze, joinedClauses, matchQuery, textParts, unlessLenient } from "./text-query.ts";
 
-interface CrossFieldsOptions {
+export interface CrossFieldsOptions {
   readonly operator: "or" | "and";
   readonly minimumShouldMatch: string | undefined;
   /** Analyzer instead of the fields'. */

@@ -124,42 +124,26 @@ export function completionSuggester(given: CompletionText, body: JsonObject): Su
     async collect(shards, control, notes) {
       const found: Candidate[] = [];
       const withField = fieldsOf(shards, field);
-      for (const shard of withField)
-        found.push(
-          ...(await candidates(
-            shard.shard,
-            shard.field,
-            { ...wanted, test: contextTest(shard.field, asked) },
-            control,
-            notes,
-          )),
-        );
-      const best = firstOf(
-        found.map((each) => ({ ...each, order: each.shard.order })),
-        size,
-        once,
-      );
+      for (const { shard, field: indexed } of withField) {
+        const fitting = { ...wanted, test: contextTest(indexed, asked) };
+        found.push(...(await candidates(shard, indexed, fitting, control, notes)));
+      }
+      const ranked = found.map((each) => ({ ...each, order: each.shard.order }));
       return {
         hasField: withField.length > 0,
-        found: best.map((each) => {
-          return {
-            text: each.text,
-            weight: each.weight,
-            order: each.order,
-            option: printOption(each, given.source),
-          };
-        }),
+        found: firstOf(ranked, size, once).map((each) => ({
+          text: each.text,
+          weight: each.weight,
+          order: each.order,
+          option: printOption(each, given.source),
+        })),
       };
     },
     merge(states) {
       if (states.length > 0 && !states.some(({ hasField }) => hasField))
         throw new AppError("request_invalid", `no mapping found for field [${field}]`);
-      const best = firstOf(
-        states.flatMap(({ found }) => found),
-        size,
-        once,
-      );
-      const options = best.map(({ option }) => option);
+      const found = states.flatMap((state) => state.found);
+      const options = firstOf(found, size, once).map(({ option }) => option);
       return [{ text: given.text, offset: 0, length: given.text.length, options }] as Suggested[];
     },
   };

@@ -4,7 +4,7 @@ import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
 import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
 import { AllNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { boosted, MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
-import { crossFieldsQuery } from "#hub/search/fields/cross-fields.ts";
+import { type CrossFieldsOptions, crossFieldsQuery } from "#hub/search/fields/cross-fields.ts";
 import { expandFields, readFieldNames } from "#hub/search/fields/field-names.ts";
 import { phraseQuery } from "#hub/search/fields/phrase-query.ts";
 import { boolPrefixQuery, matchQuery } from "#hub/search/fields/text-query.ts";
@@ -59,50 +59,25 @@ export const multiMatch: QueryType = {
   summary: "A text in several fields.",
   options: OPTIONS,
   parse(body) {
-    const options = readBody("multi_match", body, OPTIONS);
+    const options = read(body);
     if (options.fields?.length === 0) {
       throw new AppError("parsing", "[multi_match] [fields] is empty; name a field or leave it out for all");
     }
     if (options.type === "bool_prefix") refuseForPrefix(body);
     const names = readFieldNames(options.fields ?? ["*"]);
-    const lenient = options.lenient ?? options.fields === undefined;
-    const zeroTerms = options.zero_terms_query === "all" ? new AllNode() : new NoneNode();
-    const one = (shard: ShardContext, field: string): Query => {
-      if (options.type === "phrase" || options.type === "phrase_prefix") {
-        const expansions = options.type === "phrase" ? {} : { maxExpansions: options.max_expansions ?? 50 };
-        return phraseQuery(shard, field, options.query, {
-          slop: options.slop ?? 0,
-          analyzer: options.analyzer,
-          lenient,
-          zeroTerms,
-          ...expansions,
-        });
-      }
-      const query = options.type === "bool_prefix" ? boolPrefixQuery : matchQuery;
-      return query(shard, field, options.query, {
-        operator: options.operator ?? "or",
-        minimumShouldMatch: options.minimum_should_match,
-        analyzer: options.analyzer,
-        fuzziness: options.fuzziness,
-        prefixLength: options.prefix_length ?? 0,
-        maxExpansions: options.max_expansions ?? 50,
-        transpositions: options.fuzzy_transpositions,
-        phraseSynonyms: options.auto_generate_synonyms_phrase_query,
-        lenient,
-        zeroTerms,
-      });
+    const words = {
+      operator: options.operator ?? "or",
+      minimumShouldMatch: options.minimum_should_match,
+      analyzer: options.analyzer,
+      phraseSynonyms: options.auto_generate_synonyms_phrase_query,
+      lenient: options.lenient ?? options.fields === undefined,
+      zeroTerms: options.zero_terms_query === "all" ? new AllNode() : new NoneNode(),
     };
+    const one = fieldQuery(options, words);
     const query = new MappedNode((shard) => {
       if (options.type === "cross_fields") {
-        return crossFieldsQuery(shard, expandFields(shard, names), options.query, {
-          operator: options.operator ?? "or",
-          minimumShouldMatch: options.minimum_should_match,
-          analyzer: options.analyzer,
-          tieBreaker: options.tie_breaker ?? 0,
-          phraseSynonyms: options.auto_generate_synonyms_phrase_query,
-          lenient,
-          zeroTerms,
-        });
+        const tieBreaker = options.tie_breaker ?? 0;
+        return crossFieldsQuery(shard, expandFields(shard, names), options.query, { ...words, tieBreaker });
       }
       const parts = expandFields(shard, names).map(({ name, boost }) => boosted(one(shard, name), boost));
       if (parts.length === 0) return new NoneNode();
@@ -112,6 +87,42 @@ export const multiMatch: QueryType = {
     return withBoost(query, options);
   },
 };
+
+function read(body: unknown) {
+  return readBody("multi_match", body, OPTIONS);
+}
+
+/** What queries of words and of phrases share, of the fields alone and of all as one. */
+type WordOptions = Omit<CrossFieldsOptions, "tieBreaker"> & { readonly zeroTerms: Query };
+
+/** Returns what makes the query of one field. */
+function fieldQuery(
+  options: ReturnType<typeof read>,
+  words: WordOptions,
+): (shard: ShardContext, field: string) => Query {
+  const { type, query } = options;
+  const maxExpansions = options.max_expansions ?? 50;
+  if (type === "phrase" || type === "phrase_prefix") {
+    const { analyzer, lenient, zeroTerms } = words;
+    const phrase = {
+      slop: options.slop ?? 0,
+      analyzer,
+      lenient,
+      zeroTerms,
+      ...(type === "phrase_prefix" && { maxExpansions }),
+    };
+    return (shard, field) => phraseQuery(shard, field, query, phrase);
+  }
+  const match = {
+    ...words,
+    fuzziness: options.fuzziness,
+    prefixLength: options.prefix_length ?? 0,
+    maxExpansions,
+    transpositions: options.fuzzy_transpositions,
+  };
+  const make = type === "bool_prefix" ? boolPrefixQuery : matchQuery;
+  return (shard, field) => make(shard, field, query, match);
+}
 
 /** Throws request_invalid for options that `bool_prefix` doesn't support. */
 function refuseForPrefix(body: unknown): void {
