@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerOptions } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { type SecureContextOptions, Server, type TlsOptions } from "node:tls";
-import Fastify, { type FastifyInstance, type FastifyReply } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyServerOptions } from "fastify";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -91,37 +91,7 @@ export class Listener implements Component {
     this.guard = new RequestGuard(options);
     const limits = { ...USUAL_LIMITS, ...options.limits };
     this.connections = new ConnectionLimits(limits, options.onRefused);
-    const answer = answerBroken(options.errorBody);
-    const trusted = (options.trustedProxies ?? []).map(checkedProxy);
-    const http: ServerOptions = {
-      shouldUpgradeCallback: (request) => this.#upgrades.has(pathOf(request)),
-      headersTimeout: limits.headTimeoutMs,
-      connectionsCheckingInterval: limits.checkMs,
-    };
-    this.app = Fastify({
-      // Both servers are used in the same way, so the type of the plain one is used for both.
-      ...(options.tls === undefined
-        ? { http }
-        : ({
-            https: { ...options.tls, ...http, handshakeTimeout: limits.handshakeTimeoutMs },
-          } as object)),
-      clientErrorHandler: (error, socket) => {
-        if (options.tls === undefined || this.#secured.has(socket)) answer(error, socket);
-        else socket.destroy();
-      },
-      bodyLimit: MAX_BODY_BYTES,
-      ...(trusted.length > 0 && { trustProxy: trusted }),
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      forceCloseConnections: "idle",
-      routerOptions: { maxParamLength: MAX_SEGMENT_LENGTH },
-      frameworkErrors: (error, request, reply) => {
-        const reason = `the path of [${request.raw.url}] is not percent-encoded UTF-8`;
-        const fault = new AppError("request_invalid", reason, { cause: error });
-        const refusal = reply as unknown as FastifyReply;
-        void refusal.code(fault.status).send(options.errorBody(fault));
-      },
-    });
+    this.app = Fastify(this.#serverOptions(limits));
     this.app.addHook("onRequest", (request, reply, done) => {
       if (options.strictTransport === true)
         reply.raw.setHeader("strict-transport-security", STRICT_TRANSPORT);
@@ -138,6 +108,40 @@ export class Listener implements Component {
     this.app.server.maxConnections = limits.connections;
     this.app.server.on("drop", options.onRefused);
     this.app.server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
+  }
+
+  /** Returns the options of the server. */
+  #serverOptions({ headTimeoutMs, checkMs, handshakeTimeoutMs }: ListenerLimits): FastifyServerOptions {
+    const { tls, errorBody, trustedProxies = [] } = this.#options;
+    const answer = answerBroken(errorBody);
+    const trusted = trustedProxies.map(checkedProxy);
+    const http: ServerOptions = {
+      shouldUpgradeCallback: (request) => this.#upgrades.has(pathOf(request)),
+      headersTimeout: headTimeoutMs,
+      connectionsCheckingInterval: checkMs,
+    };
+    return {
+      // Both servers are used in the same way, so the type of the plain one is used for both.
+      ...(tls === undefined
+        ? { http }
+        : ({ https: { ...tls, ...http, handshakeTimeout: handshakeTimeoutMs } } as object)),
+      clientErrorHandler: (error, socket) => {
+        if (tls === undefined || this.#secured.has(socket)) answer(error, socket);
+        else socket.destroy();
+      },
+      bodyLimit: MAX_BODY_BYTES,
+      ...(trusted.length > 0 && { trustProxy: trusted }),
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      forceCloseConnections: "idle",
+      routerOptions: { maxParamLength: MAX_SEGMENT_LENGTH },
+      frameworkErrors: (error, request, reply) => {
+        const reason = `the path of [${request.raw.url}] is not percent-encoded UTF-8`;
+        const fault = new AppError("request_invalid", reason, { cause: error });
+        const refusal = reply as unknown as FastifyReply;
+        void refusal.code(fault.status).send(errorBody(fault));
+      },
+    };
   }
 
   /** The port in use. Valid after `start`. */

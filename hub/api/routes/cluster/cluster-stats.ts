@@ -36,7 +36,7 @@ export function clusterStatsRoutes(api: ApiContext): Route[] {
 }
 
 async function clusterStats(api: ApiContext, request: ApiRequest): Promise<ApiResponse> {
-  const { cluster, indices, clock, compatVersion } = api;
+  const { cluster, indices, clock } = api;
   const nodes = meantNodes(cluster.nodes(), request.path["nodes"]);
   const open = indices.all().filter(({ state }) => state === "open");
   const health = clusterHealth(open, cluster);
@@ -52,50 +52,60 @@ async function clusterStats(api: ApiContext, request: ApiRequest): Promise<ApiRe
       ...(await clusterIndexSections(api, open, nodes)),
       ...(answersAs(800) && UNCOUNTED_INDICES),
     },
-    nodes: {
-      count: {
-        total: nodes.length,
-        data: nodes.length,
-        coordinating_only: 0,
-        master: nodes.length,
-        ingest: nodes.length,
-      },
-      versions: [compatVersion],
-      os: {
-        available_processors: availableParallelism(),
-        allocated_processors: availableParallelism(),
-        names: [{ name: platform(), count: nodes.length }],
-        ...(answersAs(702) && { pretty_names: [{ pretty_name: platform(), count: nodes.length }] }),
-        mem: memoryStats(),
-      },
-      process: processSection(),
-      jvm: {
-        max_uptime_in_millis: Math.round(uptime() * 1_000),
-        versions: [
-          {
-            version: process.versions.node,
-            vm_name: "V8",
-            vm_version: arch(),
-            vm_vendor: "Node.js",
-            ...(answersAs(700) && { bundled_jdk: true, using_bundled_jdk: true }),
-            count: nodes.length,
-          },
-        ],
-        mem: runtimeStats()["mem"],
-        threads: threadCount(),
-      },
-      fs: diskUsage(api.dataFolder),
-      plugins: [],
-      discovery_types: { [nodes.length > 1 ? "zen" : "single-node"]: nodes.length },
-      packaging_types: [{ flavor: "default", type: "tar", count: nodes.length }],
-      network_types: { transport_types: { netty4: nodes.length }, http_types: { netty4: nodes.length } },
-      ...(answersAs(800) && {
-        ingest: { number_of_pipelines: api.ingest?.all().size ?? 0, processor_stats: {} },
-        indexing_pressure: { memory: {} },
-      }),
-    },
+    nodes: nodesSection(api, nodes.length),
     ...(answersAs(800) && { repositories: {}, snapshots: NO_SNAPSHOTS, ccs: NO_OTHER_CLUSTERS }),
   });
+}
+
+/** Returns the section of nodes; load and memory are those of this node. */
+function nodesSection(api: ApiContext, count: number): JsonObject {
+  return {
+    count: {
+      total: count,
+      data: count,
+      coordinating_only: 0,
+      master: count,
+      ingest: count,
+    },
+    versions: [api.compatVersion],
+    os: {
+      available_processors: availableParallelism(),
+      allocated_processors: availableParallelism(),
+      names: [{ name: platform(), count }],
+      ...(answersAs(702) && { pretty_names: [{ pretty_name: platform(), count }] }),
+      mem: memoryStats(),
+    },
+    process: processSection(),
+    jvm: runtimeSection(count),
+    fs: diskUsage(api.dataFolder),
+    plugins: [],
+    discovery_types: { [count > 1 ? "zen" : "single-node"]: count },
+    packaging_types: [{ flavor: "default", type: "tar", count }],
+    network_types: { transport_types: { netty4: count }, http_types: { netty4: count } },
+    ...(answersAs(800) && {
+      ingest: { number_of_pipelines: api.ingest?.all().size ?? 0, processor_stats: {} },
+      indexing_pressure: { memory: {} },
+    }),
+  };
+}
+
+/** Returns the section that clients read the virtual machine from. */
+function runtimeSection(count: number): JsonObject {
+  return {
+    max_uptime_in_millis: Math.round(uptime() * 1_000),
+    versions: [
+      {
+        version: process.versions.node,
+        vm_name: "V8",
+        vm_version: arch(),
+        vm_vendor: "Node.js",
+        ...(answersAs(700) && { bundled_jdk: true, using_bundled_jdk: true }),
+        count,
+      },
+    ],
+    mem: runtimeStats()["mem"],
+    threads: threadCount(),
+  };
 }
 
 /** Usage that isn't counted, and field types that don't exist here. */

@@ -78,29 +78,49 @@ export async function restoreSnapshot(
   planned.sort((a, b) => Number(a.replaced !== undefined) - Number(b.replaced !== undefined));
   if (body["include_global_state"] !== undefined && isTrue(body["include_global_state"]))
     await restoreTemplates(parts, record);
-  const made: MadeIndex[] = [];
-  const remove = async (indices: readonly MadeIndex[]): Promise<void> => {
-    for (const { target } of indices) await parts.indices.deleteExactly(target);
-  };
-  try {
-    for (const each of planned) made.push(await makeIndex(parts, each));
-  } catch (error) {
-    await remove(made);
-    throw error;
-  }
-  const run = async (): Promise<void> => {
-    for (const [at, { index }] of planned.entries()) {
-      try {
-        await fillIndex(parts, request, store, index, made[at]!);
-      } catch (error) {
-        await remove(made.slice(at + 1)); // they would stay empty
-        throw error;
-      }
-    }
-  };
-  const done = run();
+  const made = await makeAll(parts, planned);
+  const done = fillAll(parts, request, store, made);
   done.catch(() => undefined);
   return { indices: names, shards: chosen.reduce((sum, { index }) => sum + index.shards, 0), done };
+}
+
+/** An index that was created, and what it is filled with. */
+interface Filling {
+  readonly index: SnapshotIndex;
+  readonly made: MadeIndex;
+}
+
+/** Creates all indices or none. */
+async function makeAll(parts: ApiContext, planned: readonly Planned[]): Promise<Filling[]> {
+  const all: Filling[] = [];
+  try {
+    for (const each of planned) all.push({ index: each.index, made: await makeIndex(parts, each) });
+  } catch (error) {
+    await removeAll(parts, all);
+    throw error;
+  }
+  return all;
+}
+
+/** Fills indices one after the other; where one can't be filled, those after it are removed. */
+async function fillAll(
+  parts: ApiContext,
+  request: ApiRequest,
+  store: IndexSnapshots,
+  all: readonly Filling[],
+): Promise<void> {
+  for (const [at, { index, made }] of all.entries()) {
+    try {
+      await fillIndex(parts, request, store, index, made);
+    } catch (error) {
+      await removeAll(parts, all.slice(at + 1)); // they would stay empty
+      throw error;
+    }
+  }
+}
+
+async function removeAll(parts: ApiContext, all: readonly Filling[]): Promise<void> {
+  for (const { made } of all) await parts.indices.deleteExactly(made.target);
 }
 
 /** An index of the snapshot, the name that it gets, and the index of that name now. */
