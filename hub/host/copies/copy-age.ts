@@ -6,7 +6,7 @@
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 
@@ -44,9 +44,8 @@ interface Look {
 
 export class CopyAge implements Component {
   readonly #options: CopyAgeOptions;
-  readonly #abort = new AbortController();
+  readonly #task = new BackgroundTask();
   readonly #looks: Look[] = [];
-  #running = Promise.resolve();
   /** Start of the last successful check, and of the last check whose end was reached; monotonic ms. */
   #lookedMs = Number.NEGATIVE_INFINITY;
   #wholeMs = Number.NEGATIVE_INFINITY;
@@ -63,13 +62,12 @@ export class CopyAge implements Component {
   }
 
   start(): Promise<void> {
-    this.#running = this.#run();
+    this.#task.start((signal) => this.#run(signal));
     return Promise.resolve();
   }
 
   async stop(): Promise<void> {
-    this.#abort.abort();
-    await this.#running; // a refresh ends with the threads
+    await this.#task.stop(); // a refresh ends with the threads
   }
 
   /** Records that the copies have everything that was in the log at `atMs`, monotonic. */
@@ -101,9 +99,8 @@ export class CopyAge implements Component {
     return this.#isOld(this.#wholeMs) ? "it is still reading the log" : "they aren't refreshed yet";
   }
 
-  async #run(): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
     const { clock, isShared, log } = this.#options;
-    const { signal } = this.#abort;
     while (!signal.aborted) {
       try {
         if (isShared()) await this.#look();

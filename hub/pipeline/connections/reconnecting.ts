@@ -1,7 +1,7 @@
 /** An input that reads from a server over a connection: it is opened again, with growing waits, until the input stops. */
 
 import type { InputContext } from "#hub/pipeline/plugins/input.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 
 const RECONNECT = { firstMs: 200, capMs: 30_000 };
@@ -26,24 +26,21 @@ export interface ReconnectingOptions {
 
 export class Reconnecting implements Component {
   readonly #options: ReconnectingOptions;
-  readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  readonly #task = new BackgroundTask();
 
   constructor(options: ReconnectingOptions) {
     this.#options = options;
   }
 
   async start(): Promise<void> {
-    this.#running = this.#run();
+    this.#task.start((signal) => this.#run(signal));
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
+    await this.#task.stop();
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
+  async #run(signal: AbortSignal): Promise<void> {
     const { context, read, reason = (error: unknown) => (error as Error).message } = this.#options;
     const backoff = new Backoff(RECONNECT);
     const working = (): void => {

@@ -16,7 +16,7 @@ import type { Static, TObject } from "typebox";
 import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { FairShares } from "#proto/kit/fair-shares.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { TrustedProxies } from "#proto/kit/net/trusted-proxies.ts";
 import type { CodecMaker } from "./codec.ts";
@@ -178,8 +178,7 @@ export function defineInput<O extends TObject>(definition: InputDefinition<O>): 
 export class TaskInput implements Component {
   readonly #context: Pick<InputContext, "failing">;
   readonly #run: (signal: AbortSignal) => Promise<void>;
-  readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  readonly #task = new BackgroundTask();
 
   constructor(context: Pick<InputContext, "failing">, run: (signal: AbortSignal) => Promise<void>) {
     this.#context = context;
@@ -187,13 +186,16 @@ export class TaskInput implements Component {
   }
 
   async start(): Promise<void> {
-    this.#running = this.#run(this.#stopping.signal).catch((error: unknown) => {
-      if (!this.#stopping.signal.aborted) this.#context.failing((error as Error).message);
+    this.#task.start(async (signal) => {
+      try {
+        await this.#run(signal);
+      } catch (error) {
+        if (!signal.aborted) this.#context.failing((error as Error).message);
+      }
     });
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
+    await this.#task.stop();
   }
 }

@@ -8,7 +8,7 @@ import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { fileKey, readPosition, TailedFile } from "#hub/pipeline/plugins/inputs/file/tailed-file.ts";
 import { valueText } from "#proto/event.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import { list, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { DAY_MS, parseDuration } from "#proto/kit/units.ts";
@@ -92,11 +92,10 @@ class FileInput implements Component {
   readonly #context: InputContext;
   readonly #values: Options;
   readonly #makeCodec: () => Codec;
-  readonly #stopping = new AbortController();
+  readonly #task = new BackgroundTask();
   readonly #files = new Map<string, TailedFile>();
   /** Files of mode read that are done, and when they were changed. */
   readonly #done = new Map<string, number>();
-  #running: Promise<void> = Promise.resolve();
 
   constructor(context: InputContext, values: Options, makeCodec: () => Codec) {
     this.#context = context;
@@ -106,12 +105,11 @@ class FileInput implements Component {
 
   async start(): Promise<void> {
     await this.#forgetOld();
-    this.#running = this.#run();
+    this.#task.start((signal) => this.#run(signal));
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
+    await this.#task.stop();
   }
 
   async #forgetOld(): Promise<void> {
@@ -123,8 +121,7 @@ class FileInput implements Component {
     for (const key of old) await state.delete(key);
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
+  async #run(signal: AbortSignal): Promise<void> {
     const { discover_interval, stat_interval } = this.#values;
     const waitMs = milliseconds(stat_interval, 1000);
     for (let round = 0; !signal.aborted; round++) {
@@ -173,7 +170,7 @@ class FileInput implements Component {
   /** Takes up a file. Returns why it couldn't: the others are read anyway, and this one is tried again. */
   async #take(key: string, path: string, isFirst: boolean): Promise<string | null> {
     const { delimiter, mode, start_position } = this.#values;
-    const [context, makeCodec, { signal }] = [this.#context, this.#makeCodec, this.#stopping];
+    const [context, makeCodec, { signal }] = [this.#context, this.#makeCodec, this.#task];
     const isLegacy = this.#values.ecs_compatibility === "disabled";
     const file = new TailedFile({ context, makeCodec, delimiter, signal, key, path, isLegacy });
     try {
@@ -206,7 +203,7 @@ class FileInput implements Component {
       // A file that is found again is known by its position; until it changes it needn't be.
       if (hasName) this.#done.set(key, before.mtimeMs);
     } catch (error) {
-      if (!this.#stopping.signal.aborted)
+      if (!this.#task.signal.aborted)
         this.#context.log.warn({ err: error, path: file.path }, "a file can't be read");
       await this.#close(key, file);
       return `${file.path}: ${(error as Error).message}`;

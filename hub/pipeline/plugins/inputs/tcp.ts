@@ -3,6 +3,7 @@
 import { connect, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, TLSSocket, type TlsOptions } from "node:tls";
 import type { Static } from "typebox";
+import { Reconnecting } from "#hub/pipeline/connections/reconnecting.ts";
 import {
   clientTls,
   currentTlsNames,
@@ -23,10 +24,7 @@ import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { flag, oneOf, options, text, withoutEffect } from "#proto/kit/options.ts";
-import { Backoff } from "#proto/kit/retry.ts";
 import { Type } from "#proto/kit/schema.ts";
-
-const RECONNECT = { firstMs: 200, capMs: 30_000 };
 
 const OPTIONS = options({
   host: text("address to listen on, or connected to", "0.0.0.0"),
@@ -102,8 +100,7 @@ class TcpClient implements Component {
   readonly #values: Options;
   readonly #makeCodec: () => Codec;
   readonly #tls: ConnectionOptions | undefined;
-  readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  readonly #reading: Reconnecting;
 
   constructor(
     context: InputContext,
@@ -115,33 +112,20 @@ class TcpClient implements Component {
     this.#values = values;
     this.#makeCodec = makeCodec;
     this.#tls = tls;
+    this.#reading = new Reconnecting({
+      context,
+      read: ({ signal, working }) => this.#connection(signal, working),
+      reason: (error) => `${values.host}:${values.port}: ${(error as Error).message}`,
+    });
   }
 
   async start(): Promise<void> {
     this.#context.checkTarget(this.#values.host);
-    this.#running = this.#run();
+    await this.#reading.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
-    const backoff = new Backoff(RECONNECT);
-    while (!signal.aborted) {
-      try {
-        await this.#connection(signal, () => {
-          backoff.reset();
-          this.#context.failing(null);
-        });
-      } catch (error) {
-        if (signal.aborted) return;
-        this.#context.failing(`${this.#values.host}:${this.#values.port}: ${(error as Error).message}`);
-      }
-      await this.#context.clock.sleep(backoff.next(), signal).catch(() => undefined);
-    }
+    await this.#reading.stop();
   }
 
   async #connection(signal: AbortSignal, connected: () => void): Promise<void> {
