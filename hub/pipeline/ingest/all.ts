@@ -29,7 +29,7 @@ export const PROCESSORS: ReadonlyMap<string, ProcessorKind> = new Map(
   }),
 );
 
-/** Processors of the servers that this one leaves out, and what takes their place. */
+/** Processors of the servers that this one leaves out, and what replaces them. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   inference: "there are no trained models here",
   enrich: "use a pipeline of events with the filter translate or a lookup in the shipper",

@@ -240,7 +240,7 @@ function networkTest(): (network: string, address: string) => boolean {
 function addRange(list: AddressSet, range: string): void {
   if (range.includes("/") && list.add(range)) return;
   throw new ProcessorFault(
-    `[${range}] is no network: expected an address, "/" and a number of bits, or a name such as private`,
+    `[${range}] isn't a network: expected an address, "/" and a number of bits, or a name such as private`,
   );
 }
 

@@ -13,7 +13,7 @@ test("an output that is blocked delays what is given away by seconds, and gets e
   const world = new World(t);
   const hubs = await Promise.all([1, 2].map((number) => withFile(t, world, `hub-${number}`)));
   const [first, second] = hubs as [FileHub, FileHub];
-  // A folder stands where the file should be.
+  // A folder is where the file should be.
   mkdirSync(first.path);
   await first.pipeline.assign(new Set([7, 8]));
   world.write(7, 4);

@@ -19,7 +19,7 @@ import {
   walk,
 } from "./members.ts";
 import { keepOnly, removeThose } from "./removal.ts";
-import { chargePlace } from "./sorted.ts";
+import { chargeInsertion } from "./sorted.ts";
 import { equalsMethod, orderOf } from "./strings.ts";
 
 function hasInSet(self: Set<unknown>, value: unknown, context: CallContext): boolean {

@@ -14,7 +14,7 @@ import { setMember } from "#proto/kit/json.ts";
 import { ScriptIterator } from "./iterator.ts";
 import { call, firstResult, grouped, grow } from "./members.ts";
 import { viewOf } from "./removal.ts";
-import { chargePlace, SortedMap } from "./sorted.ts";
+import { chargeInsertion, SortedMap } from "./sorted.ts";
 import { equalsMethod } from "./strings.ts";
 
 /** Any map of the language. */

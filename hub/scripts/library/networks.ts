@@ -26,7 +26,7 @@ export class Cidr extends ScriptObject {
   }
 }
 
-/** Throws IllegalArgumentException for what is no address. */
+/** Throws IllegalArgumentException for what isn't an address. */
 function checkedAddress(text: string): string {
   if (isIP(text) !== 0) return text;
   throw new ScriptException("IllegalArgumentException", `'${text}' is not an IP string literal.`);

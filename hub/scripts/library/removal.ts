@@ -3,10 +3,10 @@
 import type { CallContext } from "#hub/scripts/values/values.ts";
 import { has, membersOf } from "./members.ts";
 
-/** Entries behind the members of what a map shows as a collection: keySet(), values(), entrySet(). */
+/** Entries of the members of what a map shows as a collection: keySet(), values(), entrySet(). */
 const VIEWS = new WeakMap<object, readonly Detachable[]>();
 
-/** Notes that `collection` shows `entries`, in their order: what is removed there leaves the map. */
+/** Records that `collection` shows `entries`, in their order: what is removed there leaves the map. */
 export function viewOf<T extends object>(collection: T, entries: readonly Detachable[]): T {
   VIEWS.set(collection, entries);
   return collection;

@@ -80,7 +80,7 @@ function networkLists(
   const constant = values.network.filter((_, index) => formats[index]!.isConstant);
   for (const network of constant.flatMap((each) => each.split(","))) {
     if (!isNetwork(network.trim()))
-      report("error", "network", `"${network}" is no network`, "write 192.0.2.0/24 or 2001:db8::/32");
+      report("error", "network", `"${network}" isn't a network`, "write 192.0.2.0/24 or 2001:db8::/32");
   }
   const fixed = addressSet(constant);
   const changing = formats.filter((format) => !format.isConstant);
@@ -98,7 +98,7 @@ function cached(cache: Map<string, AddressSet>, network: string): AddressSet {
   return found;
 }
 
-/** Returns the networks compiled; texts that are no network are left out. */
+/** Returns the networks compiled; texts that aren't a network are left out. */
 function addressSet(networks: readonly string[]): AddressSet {
   return new AddressSet(networks.flatMap((list) => list.split(",")).map((network) => network.trim()));
 }

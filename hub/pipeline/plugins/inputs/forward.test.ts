@@ -6,7 +6,7 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { decode, decodeMulti, ExtData, encode } from "@msgpack/msgpack";
 import { FORWARD_DECODING } from "#hub/pipeline/formats/forward-entries.ts";
 import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
-import { ChunkPlaces } from "#hub/pipeline/plugins/inputs/stream/chunk-places.ts";
+import { ChunkPositions } from "#hub/pipeline/plugins/inputs/stream/chunk-positions.ts";
 import { ForwardHandshake, forwardMessage } from "#hub/pipeline/plugins/inputs/stream/forward-protocol.ts";
 import { InputWorld, plain } from "#test/contract/input-runner.ts";
 import { connectInput, received } from "#test/support/pipeline/listening-input.ts";
@@ -177,10 +177,10 @@ test("forward sends a chunk that comes again after a restart to the offsets it h
 
 test("the places of chunks are bounded: the oldest is forgotten, also over restarts", async () => {
   const { state } = new InputWorld().context();
-  const first = new ChunkPlaces(state, 3);
+  const first = new ChunkPositions(state, 3);
   await first.load();
   for (let n = 0; n < 5; n++) await first.store(`c${n}`, { key: "k", offset: n });
-  const second = new ChunkPlaces(state, 3);
+  const second = new ChunkPositions(state, 3);
   await second.load();
   const known = () => [0, 1, 2, 3, 4].map((n) => second.earlier(`c${n}`)?.offset);
   assert.deepEqual(known(), [undefined, undefined, 2, 3, 4]);

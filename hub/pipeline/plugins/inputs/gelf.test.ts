@@ -101,7 +101,7 @@ test("gelf says why a message can't be read, and reads those after it", () => {
   for (const [bytes, reason] of [
     [gzipSync(Buffer.alloc(5 * 1024 * 1024)), /more than 4194304 bytes/],
     [gzipSync('{"short_message":"a"}').subarray(0, 12), /damaged/],
-    [Buffer.from("[1]"), /no JSON object/],
+    [Buffer.from("[1]"), /isn't a JSON object/],
   ] as const) {
     const [event] = codec.decode(bytes, 0);
     assert.match(JSON.stringify(event!.fields["error"]), reason);

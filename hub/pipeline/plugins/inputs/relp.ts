@@ -130,7 +130,7 @@ const LF = 0x0a;
 /** Cuts a stream into frames. */
 export class RelpReader {
   readonly #pending = new KeptBytes();
-  /** Before it has so many, it isn't looked at again. */
+  /** It isn't parsed again before it has so many. */
   #neededBytes = 0;
 
   /** Bytes of the frame that isn't whole. */
@@ -138,7 +138,7 @@ export class RelpReader {
     return this.#pending.length;
   }
 
-  /** Takes a chunk; returns the frames that it completed. Throws parsing for what is no RELP. */
+  /** Takes a chunk; returns the frames that it completed. Throws parsing for what isn't RELP. */
   push(chunk: Buffer): RelpFrame[] {
     if (this.#pending.length + chunk.length < this.#neededBytes) {
       this.#pending.keep(chunk);

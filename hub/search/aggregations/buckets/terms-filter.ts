@@ -9,7 +9,7 @@ import { isObject } from "#proto/kit/json.ts";
 /** Seed of MurmurHash3, so that partitions of texts and addresses are those of the 6.5 server. */
 const SEED = 31;
 
-/** Says whether a term gets a bucket. */
+/** Returns whether a term gets a bucket. */
 export type TermFilter = (text: string) => boolean;
 
 /** How values of the options are read for a field. */

@@ -40,7 +40,7 @@ interface SizedValue {
 /** Reads one stream of entries. */
 export class JournalExportReader {
   readonly #rest = new KeptBytes();
-  /** The rest is the beginning of a line: it isn't looked at again before that ends, or is too long. */
+  /** The rest is the beginning of a line: it isn't parsed again before that ends, or is too long. */
   #awaitsLine = false;
   #fields: JsonObject = {};
   #count = 0;

@@ -40,7 +40,7 @@ export class StreamSession {
   readonly #stream: CodecStream | undefined;
   /** What came after the last delimiter. */
   readonly #rest = new KeptBytes();
-  /** Until the rest has so many bytes, or a line ends where that is awaited, it isn't looked at again. */
+  /** Until the rest has so many bytes, or a line ends where that is awaited, it isn't parsed again. */
   #awaited = { bytes: 0, isLine: false };
   /** The current line is sent in parts. */
   #isCutting = false;
