@@ -10,9 +10,9 @@ import { type TestContext, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { systemClock } from "#proto/kit/clock.ts";
 import { fill, setting as logSetting, messages, started } from "#test/harness/running-pipeline.ts";
+import { exitingWorker } from "#test/support/pipeline/exiting-worker.ts";
 import type { PipelineOptions } from "./pipeline-options.ts";
 
-const DYING_WORKER = new URL("../../../test/fixtures/exiting-pipeline-worker.ts", import.meta.url);
 const LINES = 400;
 
 const TO_BOTH = `output {
@@ -77,9 +77,10 @@ async function slowPlace(t: TestContext) {
 const ALL = Array.from({ length: LINES }, (_, n) => `line ${n}`);
 
 test("two outputs have every event once although a thread is killed on the way", async (t) => {
-  const at = setting(t, TO_BOTH, { workerScript: DYING_WORKER });
-  const mark = join(at.folder, "died");
-  process.env["TAILRACE_DYING"] = mark;
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-dying-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const { script, mark } = exitingWorker(folder);
+  const at = setting(t, TO_BOTH, { workerScript: script });
   const pipeline = await at.make();
   await at.sink.reached(LINES);
   await pipeline.stop();

@@ -8,6 +8,7 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { START } from "#proto/position.ts";
 import { World } from "#test/support/pipeline/exchanged-partitions.ts";
+import { exitingWorker } from "#test/support/pipeline/exiting-worker.ts";
 import type { WrittenDocuments } from "./ports.ts";
 
 test("a cursor that another hub stores during a change has the session load it again", async (t) => {
@@ -180,8 +181,7 @@ test("a thread that dies during a change does its batch again", async (t) => {
   const world = new World(t);
   const folder = mkdtempSync(join(tmpdir(), "tailrace-change-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  process.env["TAILRACE_DYING"] = join(folder, "died");
-  const workerScript = new URL("../../../test/fixtures/exiting-pipeline-worker.ts", import.meta.url);
+  const { script: workerScript, mark } = exitingWorker(folder);
   const settings = { id: "main", workers: 1, batchSize: 1, batchDelayMs: 1 };
   const [first, second] = [await world.hub({ workerScript, settings }), await world.hub({ hub: "hub-2" })];
   await first.assign(new Set([7, 8]));
@@ -189,7 +189,7 @@ test("a thread that dies during a change does its batch again", async (t) => {
   world.write(8, 4);
   await world.log.sink.reached(5);
   await first.assign(new Set([7]));
-  assert.ok(existsSync(join(folder, "died")));
+  assert.ok(existsSync(mark));
   await second.assign(new Set([8]));
   await world.log.sink.reached(8);
   world.assertOnce();
