@@ -42,12 +42,17 @@ function isBelow(path: string, root: string): boolean {
 function fault(fd: number, path: string, root: string): string | null {
   const folder = dirname(path);
   const opened = openedFolder(fd);
-  const expected = realpathSync(root) + folder.slice(root.length);
-  if (opened !== null && opened !== expected.replace("//", "/"))
+  // Fast path: where the path has no link at all, nothing of it need be looked up.
+  if (opened !== null && opened !== folder && opened !== realBelow(folder, root))
     return `a symbolic link on its path leads to ${opened}; set symlinks: true to follow it`;
-  return isForeignLink(fstatSync(fd), statSync(folder))
+  return isForeignLink(fstatSync(fd), folder)
     ? "it has several names, and another user may have linked it here"
     : null;
+}
+
+/** Returns `folder`, which is `root` or below it, with the links on the path of `root` followed. */
+function realBelow(folder: string, root: string): string {
+  return (realpathSync(root) + folder.slice(root.length)).replace("//", "/");
 }
 
 /** Returns the folder in which the open file lies; null if the system doesn't provide it. */
@@ -64,8 +69,9 @@ function asText(bytes: Buffer): RawPath {
   return text.includes("\ufffd") ? bytes : text;
 }
 
-/** Returns true for a hard link that may have been made by another user than the file's owner. */
-function isForeignLink(file: Stats, folder: Stats): boolean {
+/** Returns true for a hard link in the folder at `path` that may have been made by another user than the file's owner. */
+function isForeignLink(file: Stats, path: string): boolean {
   if (file.nlink < 2) return false;
+  const folder = statSync(path);
   return (folder.mode & OTHERS_WRITE) !== 0 || (folder.uid !== ROOT_UID && folder.uid !== file.uid);
 }
