@@ -24,6 +24,8 @@ export class BlockReader {
       const { headroom, tailroom } = reading.channel;
       const start = Math.max(headroom, ANCHOR_BYTES);
       const capacity = Math.min(slot.buffer.length - start - tailroom, maxBodyBytes);
+      const isNew = reading.startsUnrecorded(Math.min(capacity, maxLineBytes));
+      if (isNew && (await reading.peeks(slot.buffer, start))) return "unrecorded";
       const dataEnd = await reading.fetch(slot.buffer, start, capacity);
       if (typeof dataEnd === "string") return dataEnd;
       const mark = progress.offset === 0 ? markBytes(slot.buffer, start, dataEnd) : 0;

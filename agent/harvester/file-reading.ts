@@ -22,6 +22,12 @@ export interface Outgoing extends Pick<Batch, "slot" | "body"> {
   readonly continued: boolean;
 }
 
+/** Bytes of a new file that usually hold a line end beyond its fingerprint. */
+const FIRST_BYTES = 4_096;
+/** A smaller file is read at once: that takes as long as its first bytes. */
+const PEEKED_BYTES_MIN = 65_536;
+const NEWLINE = 0x0a;
+
 export class FileReading {
   readonly options: HarvesterOptions;
   readonly progress: Progress;
@@ -72,6 +78,30 @@ export class FileReading {
     const dataEnd = start - before + length;
     this.sizeAtEnd = dataEnd - start === capacity ? -1 : offset + dataEnd - start;
     return dataEnd;
+  }
+
+  /**
+   * True for a new file whose block would be read in vain, as it can't be sent before the fingerprint is on disk. `capacity`: of
+   * the block and of a line.
+   */
+  startsUnrecorded(capacity: number): boolean {
+    const { progress } = this;
+    const { row } = progress;
+    const isNew = progress.offset === 0 && row.head.bytes === 0 && !progress.isRecorded(HEAD_BYTES);
+    return isNew && row.known >= PEEKED_BYTES_MIN && capacity >= FIRST_BYTES;
+  }
+
+  /**
+   * Takes the fingerprint of such a file from its first bytes alone, and returns true: `record` must come next. Returns false
+   * where no line end in them shows that the block will cover the fingerprint.
+   */
+  async peeks(buffer: Buffer, start: number): Promise<boolean> {
+    const { row } = this.progress;
+    const { generation } = row;
+    const length = await this.#reader.read(buffer, start, FIRST_BYTES, 0);
+    if (length < FIRST_BYTES || row.generation !== generation) return false;
+    const end = buffer.lastIndexOf(NEWLINE, start + FIRST_BYTES - 1) + 1;
+    return end >= start + HEAD_BYTES && !this.isRecorded(buffer, start, end);
   }
 
   /**
