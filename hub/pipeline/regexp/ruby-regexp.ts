@@ -25,8 +25,10 @@ export { RegexpFault } from "./regexp-tree.ts";
 const LINE_START = "\ufdd0";
 const LINE_END = "\ufdd1";
 
-const NOT_ASCII = /[^\0-\x7f]/;
+/** True where a text takes more bytes than characters: counting them takes a fraction of an expression's time. */
+const isNotAscii = (text: string): boolean => Buffer.byteLength(text) !== text.length;
 const SURROGATE = /[\ud800-\udfff]/;
+const hasSurrogate = (text: string): boolean => SURROGATE.test(text);
 
 /** Ruby's `\w` is ASCII's, its `\b` isn't: a letter of any alphabet, a mark or a number beside another isn't a border. */
 const WORD = "[\\p{L}\\p{M}\\p{N}\\p{Pc}]";
@@ -63,9 +65,9 @@ export class RubyRegexp implements Captures {
   /** For subjects of one line: there ^ and $ are the subject's ends, which the engine knows how to use. */
   readonly #oneLine: RegExp;
   #manyLines: RegExp | undefined;
-  /** What subjects hold that the expressions above read wrong. */
-  readonly #foreign: RegExp | undefined;
-  /** For subjects of any number of lines that hold it. */
+  /** True for subjects that the expressions above read wrong; undefined: they read all. */
+  readonly #isForeign: ((subject: string) => boolean) | undefined;
+  /** For such subjects, of any number of lines. */
   #ofForeign: RegExp | undefined;
 
   /** `unicode`: has the flag `u` also where `tree` doesn't need it. */
@@ -76,8 +78,8 @@ export class RubyRegexp implements Captures {
     this.#unicode = unicode || needsUnicode(tree);
     this.#ignoresCase = ignoresCaseThroughout(tree);
     const { source, captures, repetitions } = this.#emitted(this.#unicode, !this.#ignoresCase);
-    if (hasWordBorder(tree)) this.#foreign = NOT_ASCII;
-    else if (!this.#unicode && matchesAnyCharacter(tree)) this.#foreign = SURROGATE;
+    if (hasWordBorder(tree)) this.#isForeign = isNotAscii;
+    else if (!this.#unicode && matchesAnyCharacter(tree)) this.#isForeign = hasSurrogate;
     this.#marked = source;
     this.captures = captures;
     this.repetitions = repetitions;
@@ -87,7 +89,7 @@ export class RubyRegexp implements Captures {
 
   /** The expression that fits `subject`. Its groups are those of `captures`. */
   expression(subject: string): RegExp {
-    if (this.#foreign?.test(subject) === true) {
+    if (this.#isForeign?.(subject) === true) {
       this.#ofForeign ??= this.#compile(
         ofManyLines(this.#emitted(true, !this.#ignoresCase, true).source),
         true,
