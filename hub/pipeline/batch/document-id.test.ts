@@ -1,9 +1,22 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { suite, test } from "node:test";
 import { DocumentIds } from "./document-id.ts";
 
-suite("the id of an event's first result is the same as bytes and as text", () => {
-  const ids = new DocumentIds("0198c0de-agent/2049-1234-99/7", "default");
+const SOURCE = "0198c0de-agent/2049-1234-99/7";
+
+/** What the id is made of, as bytes. */
+function expected(offset: number, child: number): string {
+  const bytes = Buffer.alloc(child < 255 ? 15 : 18);
+  createHash("sha256").update(`${SOURCE}/default`).digest().copy(bytes, 0, 0, 8);
+  bytes.writeUIntBE(offset, 8, 6);
+  bytes[14] = Math.min(child, 255);
+  if (child >= 255) bytes.writeUIntBE(child, 15, 3);
+  return bytes.toString("base64url");
+}
+
+suite("an id has the hash of its source, the offset and the number of the result", () => {
+  const ids = new DocumentIds(SOURCE, "default");
   const offsets = [
     0,
     1,
@@ -20,11 +33,13 @@ suite("the id of an event's first result is the same as bytes and as text", () =
   ];
   for (const offset of offsets)
     test(`at ${offset}`, () => {
-      assert.equal(Buffer.from(ids.first(offset)).toString("latin1"), ids.of(offset, 0));
+      for (const child of [70_000, 0, 1, 254, 255, 256])
+        assert.equal(ids.of(offset, child).toString("latin1"), expected(offset, child));
     });
 });
 
 test("results of one event have ids of their own", () => {
   const ids = new DocumentIds("agent/file/1", "default");
-  assert.equal(new Set([0, 1, 254, 255, 256, 70_000].map((child) => ids.of(12, child))).size, 6);
+  const some = [0, 1, 254, 255, 256, 70_000].map((child) => ids.of(12, child).toString("latin1"));
+  assert.equal(new Set(some).size, 6);
 });

@@ -206,7 +206,7 @@ export class DocumentWriter {
       this.#rewrite((document) => mergeLine({ ...document, "@timestamp": time }, overlay.fields));
     }
     const { number, offset } = place;
-    this.#out.add(this.#index.of(eventTimeMs), this.#ids.first(offset), number, offset, eventTimeMs);
+    this.#out.add(this.#index.of(eventTimeMs), this.#ids.of(offset, 0), number, offset, eventTimeMs);
   }
 
   /** Replaces the document written last. */

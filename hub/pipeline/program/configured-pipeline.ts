@@ -44,8 +44,8 @@ interface Arrival {
 
 /** Identifies the results of one event. */
 interface Lineage extends Arrival {
-  /** Returns the id of a result, counted from 0. */
-  readonly idOf: (child: number) => string;
+  /** Returns the id of a result, counted from 0, in ASCII; good until the next one is asked for. */
+  readonly idOf: (child: number) => Buffer;
   /** True: after a crash only the ids identify repeated results. */
   readonly isRepeatable?: boolean;
   /** Results so far. */
@@ -126,11 +126,12 @@ export class ConfiguredPipeline implements MessageProcessor {
     const { id: pipelineId } = this.#options;
     const documents = { out, json: new EventJson(out.json) };
     this.#compiled.program.flush((_, plugin, key) => {
-      const idOf = (child: number): string =>
-        createHash("sha256")
+      const idOf = (child: number): Buffer => {
+        const hash = createHash("sha256")
           .update(JSON.stringify([pipelineId, plugin, key, child]))
-          .digest()
-          .toString("base64url", 0, 15);
+          .digest();
+        return Buffer.from(hash.toString("base64url", 0, 15));
+      };
       return this.#collect(
         { number: 0, offset: 0, idOf, isRepeatable: true, children: 0, ended: 0 },
         documents,
@@ -162,9 +163,12 @@ export class ConfiguredPipeline implements MessageProcessor {
     const { number, offset } = lineage;
     const keep = (each: Event, { index, id, action }: DocumentTarget): void => {
       const shape = json.write(each.rawFields);
-      const own = lineage.idOf(lineage.children++);
+      const child = lineage.children++;
       if (id !== "") out.add(index, id, number, offset, each.timeMs, action ?? "index", shape);
-      else out.add(index, own, number, offset, each.timeMs, lineage.isRepeatable ? "index" : "append", shape);
+      else {
+        const own = lineage.isRepeatable ? "index" : "append";
+        out.add(index, lineage.idOf(child), number, offset, each.timeMs, own, shape);
+      }
     };
     return {
       finished: (each) => {
@@ -203,7 +207,7 @@ export class ConfiguredPipeline implements MessageProcessor {
     out.records.add((this.#options.firstOutput ?? 0) + place, {
       target: record.target,
       body: record.body,
-      id: lineage.idOf(child),
+      id: lineage.idOf(child).toString("latin1"),
       place: lineage.offset * RECORDS_PER_OFFSET + Math.min(child, RECORDS_PER_OFFSET - 1),
       timeMs: event.timeMs,
     });
