@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { beforeEach, test } from "node:test";
@@ -53,6 +54,18 @@ test("the largest body of any route fits into the half of all bodies that one ow
   const body = await reader.read(message as unknown as IncomingMessage, MAX_BODY_BYTES, "user ann");
   assert.equal(body.bytes.length, MAX_BODY_BYTES);
   body.release();
+});
+
+test("a packed body that never fits with what it unpacks to is too large, not to be sent again", async () => {
+  const reader = new BodyReader(new Metrics(), 8 * MIB);
+  const noise = Buffer.concat([randomBytes(1.5 * MIB), Buffer.alloc(1.5 * MIB)]);
+  await assert.rejects(reader.read(messageOf(gzipSync(noise), "gzip"), 4 * MIB, "user ann"), {
+    code: "request_too_large",
+    message: /4194304 bytes, packed and unpacked together; send it in several requests/,
+  });
+  const text = await reader.read(messageOf(gzipSync(noise.subarray(0, MIB)), "gzip"), 4 * MIB, "user ann");
+  assert.equal(text.bytes.length, MIB);
+  text.release();
 });
 
 test("what a packed body unpacks to is charged while it unpacks", async () => {

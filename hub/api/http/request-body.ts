@@ -96,9 +96,12 @@ const NOTHING: ReadBody = { bytes: Buffer.alloc(0), release() {} };
 export class BodyReader {
   /** An owner is a principal, or without a sign-in an address. One owner may hold half. */
   readonly #shares: FairShares;
+  /** What one body may hold, packed and unpacked: the half of one owner. */
+  readonly #aloneBytes: number;
 
   /** `limitBytes`: of all bodies together. */
   constructor(metrics: Metrics, limitBytes = MAX_BODIES_BYTES) {
+    this.#aloneBytes = limitBytes / 2;
     this.#shares = new FairShares({
       limit: limitBytes,
       what: "bytes of request bodies are in work",
@@ -133,7 +136,8 @@ export class BodyReader {
       const announced = Number(length ?? 0);
       if (announced > limitBytes) throw tooLarge(limitBytes);
       const packed = await receive(message, held, announced, limitBytes);
-      const bytes = await unpack(packed, headers["content-encoding"], held, limitBytes);
+      const limits = { limitBytes, aloneBytes: this.#aloneBytes };
+      const bytes = await unpack(packed, headers["content-encoding"], held, limits);
       return { bytes, release: () => held.release() };
     } catch (error) {
       held.release();
@@ -190,12 +194,15 @@ function append(bytes: GrowingBytes, chunk: Buffer, held: Holding, limitBytes: n
   held.take(bytes.heldBytes - before);
 }
 
-/** Decompresses within the limit and the budget, which is charged as the bytes arrive. */
+/**
+ * Decompresses within the limit and the budget, which is charged as the bytes arrive. `aloneBytes`: what the packed and
+ * the unpacked bytes may hold together. More would be refused as overloaded, however often it is sent.
+ */
 async function unpack(
   packed: Buffer,
   encoding: string | undefined,
   held: Holding,
-  limitBytes: number,
+  { limitBytes, aloneBytes }: { readonly limitBytes: number; readonly aloneBytes: number },
 ): Promise<Buffer> {
   if (encoding === undefined || encoding === "identity" || encoding === "") return packed;
   const unpacker = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding] : undefined;
@@ -206,6 +213,8 @@ async function unpack(
   try {
     stream.end(packed);
     for await (const chunk of stream as AsyncIterable<Buffer>) {
+      if (packed.length + bytes.heldBytes + chunk.length > aloneBytes)
+        throw tooLarge(aloneBytes, ", packed and unpacked together");
       append(bytes, chunk, held, limitBytes);
     }
   } catch (error) {
@@ -218,9 +227,9 @@ async function unpack(
   return bytes.view;
 }
 
-function tooLarge(limitBytes: number): AppError {
+function tooLarge(limitBytes: number, what = ""): AppError {
   return new AppError(
     "request_too_large",
-    `the request body is larger than ${limitBytes} bytes; send it in several requests`,
+    `the request body is larger than ${limitBytes} bytes${what}; send it in several requests`,
   );
 }
