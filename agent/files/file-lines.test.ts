@@ -9,8 +9,8 @@ import {
   writeSync,
 } from "node:fs";
 import { test } from "node:test";
-import { fileKey } from "#agent/harvester/identity.ts";
-import { newRow } from "#agent/registry/row.ts";
+import { anchorOf, fileKey } from "#agent/harvester/identity.ts";
+import { type FileRow, newRow } from "#agent/registry/row.ts";
 import { bench, DEFAULTS } from "#test/support/agent/file-set-bench.ts";
 
 test("lines are sent unchanged, with exact offsets, and only once", async (t) => {
@@ -131,3 +131,20 @@ test("a hole of NULs that a truncation left before text passes as it is", async 
   await b.scan();
   assert.deepEqual(Buffer.from(b.text, "latin1"), content);
 });
+
+for (const [what, first] of [
+  ["a line end soon after its fingerprint", `${"a".repeat(2_000)}\n`],
+  ["a first line longer than that", `${"b".repeat(9_000)}\n`],
+  ["a line end within its fingerprint alone", `c\n${"c".repeat(9_000)}\n`],
+  ["a byte order mark", "\u00ef\u00bb\u00bfd\n"],
+] as const) {
+  test(`a long new file with ${what} is sent whole, with the fingerprint of its first 1,024 bytes`, async (t) => {
+    const b = await bench(t);
+    const content = first + "line\n".repeat(40_000);
+    writeFileSync(b.path("a.log"), content, "latin1");
+    await b.scan();
+    assert.equal(b.text, content.replace("\u00ef\u00bb\u00bf", ""));
+    const [[, row]] = [...b.context.registry.rows()] as [[string, FileRow]];
+    assert.equal(row.head.hash, anchorOf(Buffer.from(content, "latin1"), 0, 1_024).hash);
+  });
+}
