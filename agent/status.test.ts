@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FileState } from "#agent/contract/input.ts";
-import { fileList } from "./status.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { fileList, Status, type StatusOptions } from "./status.ts";
 
 const QUIET: FileState = {
   path: "/quiet",
@@ -40,4 +42,19 @@ test("the list is bounded: further files are counted, long paths keep their end"
   ]);
   assert.deepEqual([told.files.length, told.filesMore], [50, 20]);
   assert.match(told.files[7]!.path!, /^…x{395}\/007$/);
+});
+
+test("the gauges of a scrape take the state of an input once", async () => {
+  let calls = 0;
+  const state = (): object => {
+    calls++;
+    return { files: 3, linesRead: calls, bytesRead: 5, lagBytes: 7, openDeletedBytes: 0 };
+  };
+  const metrics = new Metrics();
+  const inputs = [{ id: "logs", type: "log", input: { state } }];
+  new Status({ inputs, metrics, clock: systemClock } as unknown as StatusOptions);
+  assert.match(await metrics.text(), /^tailrace_agent_lines_read\{input="logs"\} 1$/m);
+  assert.equal(calls, 1);
+  assert.match(await metrics.text(), /^tailrace_agent_lines_read\{input="logs"\} 2$/m);
+  assert.equal(calls, 2);
 });

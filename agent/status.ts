@@ -73,9 +73,18 @@ export class Status implements Component {
     this.#options = options;
     this.#startedMs = options.clock.now();
     const { metrics } = options;
+    let states: ReadonlyMap<string, InputState> | undefined;
+    // An input with ten thousand files goes through all of them for its state: once for the gauges of a scrape.
+    const statesOnce = (): ReadonlyMap<string, InputState> => {
+      if (states === undefined) {
+        states = new Map(options.inputs.map(({ id, input }) => [id, input.state()]));
+        queueMicrotask(() => (states = undefined));
+      }
+      return states;
+    };
     const gauge = (name: string, help: string, value: (state: InputState) => number): void => {
       metrics.gauge(name, help, ["input"], (each) => {
-        for (const { id, input } of options.inputs) each.set({ input: id }, value(input.state()));
+        for (const [id, state] of statesOnce()) each.set({ input: id }, value(state));
       });
     };
     gauge("tailrace_agent_open_files", "Files held open.", ({ files }) => files);
