@@ -1,6 +1,6 @@
 /** Messages of DOC as a host reads them: the front sends them ahead up to the credit that the host gave. */
 
-import type { DocEntry } from "#hub/cluster/hosting/log-follower.ts";
+import type { DocEntry } from "#hub/cluster/shards/log-follower.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";
 import type { Peer } from "./wire/peer.ts";

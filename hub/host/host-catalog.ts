@@ -1,7 +1,7 @@
 /** A host's copy of the index metadata, which the front sends: all indices at first, then each change. */
 
 import { decodeIndex, encodeIndex, type IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import type { HostedCatalog } from "#hub/cluster/hosting/hosting-contract.ts";
+import type { HostedCatalog } from "#hub/cluster/shards/contract.ts";
 import type { Peer } from "./wire/peer.ts";
 
 type Listener = (index: IndexMetadata | undefined, uuid: string) => void;

@@ -1,7 +1,7 @@
 /** Runs a host in this thread, over the port to the front. The thread's entry point, shard-host-thread.ts, calls it. */
 
 import { parentPort, workerData } from "node:worker_threads";
-import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
+import type { HostSeat } from "#hub/cluster/shards/shard-owner.ts";
 import { limitCaches, usualCacheBytes } from "#hub/engine/files/cache-memory.ts";
 import { extentCache } from "#hub/engine/files/extent-cache.ts";
 import { restThreadKernel, threadKernelBytes } from "#hub/engine/kernel/kernel.ts";

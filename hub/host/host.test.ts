@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ONLY_HOST } from "#hub/cluster/hosting/shard-owner.ts";
+import { ONLY_HOST } from "#hub/cluster/shards/shard-owner.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";

@@ -4,12 +4,12 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { LogFollower } from "#hub/cluster/hosting/log-follower.ts";
-import type { ComingShard } from "#hub/cluster/hosting/placed-shards.ts";
-import type { SetBackReport } from "#hub/cluster/hosting/set-back-shards.ts";
-import type { NamedShard } from "#hub/cluster/hosting/shard-folders.ts";
-import { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
-import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
+import { LogFollower } from "#hub/cluster/shards/log-follower.ts";
+import type { ComingShard } from "#hub/cluster/shards/placed-shards.ts";
+import type { SetBackReport } from "#hub/cluster/shards/set-back-shards.ts";
+import type { NamedShard } from "#hub/cluster/shards/shard-folders.ts";
+import { ShardHost } from "#hub/cluster/shards/shard-host.ts";
+import type { HostSeat } from "#hub/cluster/shards/shard-owner.ts";
 import type { OperationName } from "#hub/host/contract/calls.ts";
 import { searchMemory } from "#hub/search/query/search-memory.ts";
 import { noteWriting } from "#hub/search/query/turns.ts";

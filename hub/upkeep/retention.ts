@@ -4,7 +4,7 @@
  * size, as it receives the writes.
  *
  * Only the hub that has the duties runs it (`duties` in hub/node/wiring/cluster-work.ts). It deletes an index from the
- * catalog; the files go where each hub follows the catalog (`ShardHost.#follow`, hub/cluster/hosting/shard-host.ts).
+ * catalog; the files go where each hub follows the catalog (`ShardHost.#follow`, hub/cluster/shards/shard-host.ts).
  * Deletion by a lifecycle policy: lifecycles.ts. Purging the log: log-janitor.ts.
  */
 

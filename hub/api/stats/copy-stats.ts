@@ -5,7 +5,7 @@
 
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { HostedShardStats } from "#hub/cluster/shards/hosted-index.ts";
 import { type HealthSource, indexCopies, type ShardCopies, shardCopies } from "./index-health.ts";
 import type { StatsSource } from "./stats-source.ts";
 

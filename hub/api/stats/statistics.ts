@@ -1,6 +1,6 @@
 /** Prints the statistics of indices: sections of JSON of `_stats`, `_nodes/stats` and `_cluster/stats`, and cells of `_cat`. */
 
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { HostedShardStats } from "#hub/cluster/shards/hosted-index.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

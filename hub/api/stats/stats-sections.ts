@@ -1,7 +1,7 @@
 /** The table of the statistics of indices: each with its key in JSON, its column and its value. */
 
 import type { IndexCounts, OperationCount, SearchCounts } from "#hub/api/context/index-counters.ts";
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { HostedShardStats } from "#hub/cluster/shards/hosted-index.ts";
 import type { ResultCacheStats } from "#hub/search/execute/result-cache.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { fieldBytes, type StatsSource, sum } from "./stats-source.ts";

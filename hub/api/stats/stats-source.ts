@@ -4,7 +4,7 @@ import { typeOf } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { IndexCounts } from "#hub/api/context/index-counters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { HostedShardStats } from "#hub/cluster/shards/hosted-index.ts";
 import type { ResultCacheStats } from "#hub/search/execute/result-cache.ts";
 
 /** The source of statistics: shards and counters, of one shard or of several indices. */

@@ -6,7 +6,7 @@
 import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { isPositionFile } from "#hub/cluster/hosting/position-files.ts";
+import { isPositionFile } from "#hub/cluster/shards/position-files.ts";
 import { readManifest } from "#hub/engine/commit/manifest.ts";
 import { liveFileName, segmentFileName } from "#hub/engine/commit/shard-segment.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";

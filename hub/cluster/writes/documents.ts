@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import type { ShardNumbers } from "#hub/cluster/hosting/hosting-contract.ts";
+import type { ShardNumbers } from "#hub/cluster/shards/contract.ts";
 import { jsonShape } from "#proto/codec/json-shape.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Random } from "#test/support/engine/random.ts";
 import { Analysis } from "./analysis.ts";
-import { lowercase } from "./filters/folding.ts";
+import { lowercase } from "./token-filters/folding.ts";
 import { hashTerm, tokenizeAscii } from "./tokenizers/ascii-tokenizer.ts";
 import { standardTokenizer } from "./tokenizers/standard-tokenizer.ts";
 

@@ -6,10 +6,10 @@ import { BUILT_IN } from "./built-in.ts";
 import { type Analyzer, chainOf, type ShingleSizes } from "./chain.ts";
 import { CHAR_FILTERS, NORMALIZER_CHAR_FILTERS } from "./char-filters.ts";
 import { checkPart } from "./cost.ts";
-import { KEYWORD_FILTERS, NORMALIZER_FILTERS, TOKEN_FILTERS, WORDWISE_FILTERS } from "./filters/all.ts";
-import { shingleSizes } from "./filters/neighbours.ts";
 import { type Options, readInteger, readList, readString } from "./parts/options.ts";
 import type { ChainSoFar, CharFilter, TokenFilter, Tokenizer } from "./parts/token.ts";
+import { KEYWORD_FILTERS, NORMALIZER_FILTERS, TOKEN_FILTERS, WORDWISE_FILTERS } from "./token-filters/all.ts";
+import { shingleSizes } from "./token-filters/neighbours.ts";
 import { TOKENIZERS } from "./tokenizers/all.ts";
 
 export type { Analyzer } from "./chain.ts";

@@ -4,15 +4,6 @@
  */
 
 import { type Analyzer, chainOf } from "./chain.ts";
-import { TOKEN_FILTERS } from "./filters/all.ts";
-import { foldToAscii, lowercase } from "./filters/folding.ts";
-import {
-  elide,
-  FRENCH_ARTICLES,
-  fingerprintFilter,
-  markWords,
-  overrideStems,
-} from "./filters/single-words.ts";
 import { type Options, readBoolean, readInteger, readList, readString } from "./parts/options.ts";
 import { stopWords } from "./parts/stop-words.ts";
 import {
@@ -22,6 +13,15 @@ import {
   type TokenFilter,
   type Tokenizer,
 } from "./parts/token.ts";
+import { TOKEN_FILTERS } from "./token-filters/all.ts";
+import { foldToAscii, lowercase } from "./token-filters/folding.ts";
+import {
+  elide,
+  FRENCH_ARTICLES,
+  fingerprintFilter,
+  markWords,
+  overrideStems,
+} from "./token-filters/single-words.ts";
 import { TOKENIZERS } from "./tokenizers/all.ts";
 import { MAX_TOKEN_LENGTH } from "./tokenizers/standard-tokenizer.ts";
 

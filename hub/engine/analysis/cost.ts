@@ -1,9 +1,9 @@
 /** Refuses parts of new settings and of requests that would occupy a thread for long. */
 
-import { MAX_GRAM_DIFFERENCE } from "./filters/grams.ts";
-import { MAX_SHINGLE_DIFFERENCE, shingleSizes } from "./filters/neighbours.ts";
 import { type Options, readInteger, readList, readString } from "./parts/options.ts";
 import { compilePattern, compileSimplePattern, type Pattern } from "./parts/pattern.ts";
+import { MAX_GRAM_DIFFERENCE } from "./token-filters/grams.ts";
+import { MAX_SHINGLE_DIFFERENCE, shingleSizes } from "./token-filters/neighbours.ts";
 
 /** Throws RangeError, with the remedy. */
 export function checkPart(type: string, options: Options): void {

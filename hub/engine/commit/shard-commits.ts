@@ -1,6 +1,6 @@
 /**
  * The files of a shard on disk: successive manifests, and the removal of files that no manifest needs any more. When a
- * shard is committed: hub/cluster/hosting/shard-upkeep.ts.
+ * shard is committed: hub/cluster/shards/shard-upkeep.ts.
  */
 
 import { rmSync } from "node:fs";

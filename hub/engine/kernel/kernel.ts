@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { lowercase } from "#hub/engine/analysis/filters/folding.ts";
+import { lowercase } from "#hub/engine/analysis/token-filters/folding.ts";
 import { wordBreakClasses } from "#hub/engine/analysis/tokenizers/word-break.ts";
 import { copyBytes } from "#hub/engine/bytes/bytes.ts";
 import { UNICODE_BYTES, UNICODE_LOWER, UNICODE_POINTS } from "#hub/engine/kernel/assembly/layout.ts";

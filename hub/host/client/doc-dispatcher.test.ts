@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { DocEntry } from "#hub/cluster/hosting/log-follower.ts";
-import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
+import type { DocEntry } from "#hub/cluster/shards/log-follower.ts";
+import { ownerOf } from "#hub/cluster/shards/shard-owner.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";

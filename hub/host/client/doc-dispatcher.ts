@@ -4,8 +4,8 @@
  * messages that it missed are read again for it.
  */
 
-import type { DocEntry, DocMessage } from "#hub/cluster/hosting/log-follower.ts";
-import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
+import type { DocEntry, DocMessage } from "#hub/cluster/shards/log-follower.ts";
+import { ownerOf } from "#hub/cluster/shards/shard-owner.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { comparePositions, type Position } from "#proto/position.ts";

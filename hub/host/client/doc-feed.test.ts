@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import type { DocMessage } from "#hub/cluster/hosting/log-follower.ts";
+import type { DocMessage } from "#hub/cluster/shards/log-follower.ts";
 import { DocStream } from "#hub/host/doc-stream.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";

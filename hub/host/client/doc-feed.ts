@@ -3,7 +3,7 @@
  * host keeps up.
  */
 
-import type { DocEntry } from "#hub/cluster/hosting/log-follower.ts";
+import type { DocEntry } from "#hub/cluster/shards/log-follower.ts";
 import type { Peer } from "#hub/host/wire/peer.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { KIB } from "#proto/kit/units.ts";

@@ -2,7 +2,7 @@
 
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import { decodeIndex, encodeIndex, type IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import type { DocMessage } from "#hub/cluster/hosting/log-follower.ts";
+import type { DocMessage } from "#hub/cluster/shards/log-follower.ts";
 import type { HostAddress } from "#hub/host/contract/calls.ts";
 import type { HostReport } from "#hub/host/host.ts";
 import type { Channel } from "#hub/host/wire/channel.ts";

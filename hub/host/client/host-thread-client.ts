@@ -4,7 +4,7 @@
  */
 
 import { Worker } from "node:worker_threads";
-import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
+import type { HostSeat } from "#hub/cluster/shards/shard-owner.ts";
 import type { HostReport } from "#hub/host/host.ts";
 import type { HostThreadData } from "#hub/host/host-thread.ts";
 import { BUSY_WORDS, COMMITTING, DOCUMENTS, newPulse, portChannel, TURNS } from "#hub/host/wire/channel.ts";

@@ -1,10 +1,10 @@
 /** All hosts of a hub: started, fed and stopped together, each with its part of the shards. */
 
-import type { ComingShard, Holding } from "#hub/cluster/hosting/placed-shards.ts";
-import { alignPositions } from "#hub/cluster/hosting/position-files.ts";
-import type { SetBackReport } from "#hub/cluster/hosting/set-back-shards.ts";
-import { forgetIndex, shardKey } from "#hub/cluster/hosting/shard-folders.ts";
-import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
+import type { ComingShard, Holding } from "#hub/cluster/shards/placed-shards.ts";
+import { alignPositions } from "#hub/cluster/shards/position-files.ts";
+import type { SetBackReport } from "#hub/cluster/shards/set-back-shards.ts";
+import { forgetIndex, shardKey } from "#hub/cluster/shards/shard-folders.ts";
+import { ownerOf } from "#hub/cluster/shards/shard-owner.ts";
 import type { HubThread } from "#hub/host/contract/calls.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
 import type { Clock } from "#proto/kit/clock.ts";

@@ -1,7 +1,7 @@
 /** Implements operations on the shards of a host as calls to it. */
 
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
-import type { ShardNumbers } from "#hub/cluster/hosting/hosting-contract.ts";
+import type { ShardNumbers } from "#hub/cluster/shards/contract.ts";
+import type { HostedShardStats } from "#hub/cluster/shards/hosted-index.ts";
 import type {
   ContextCall,
   Count,

@@ -4,9 +4,9 @@
  */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
-import type { ShardNumbers } from "#hub/cluster/hosting/hosting-contract.ts";
-import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
+import type { ShardNumbers } from "#hub/cluster/shards/contract.ts";
+import type { HostedShardStats } from "#hub/cluster/shards/hosted-index.ts";
+import { ownerOf } from "#hub/cluster/shards/shard-owner.ts";
 import type * as calls from "#hub/host/contract/calls.ts";
 import type { Found } from "#hub/host/contract/found.ts";
 import {

@@ -1,7 +1,7 @@
 /** Names the shards of a search in the calls to the hosts that have them. */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import { type HostSeat, ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
+import { type HostSeat, ownerOf } from "#hub/cluster/shards/shard-owner.ts";
 import type { CallShard, ShardFilter } from "#hub/search/phases/search-call.ts";
 import type { SearchedIndex } from "#hub/search/query/query.ts";
 import { addressKey, type HostAddress, type TargetIndex } from "./calls.ts";

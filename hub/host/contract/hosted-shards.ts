@@ -1,8 +1,8 @@
 /** The shards as the front thread uses them: every operation is a call to the hosts that have them. */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
-import type { ShardNumbers } from "#hub/cluster/hosting/hosting-contract.ts";
+import type { ShardNumbers } from "#hub/cluster/shards/contract.ts";
+import type { HostedShardStats } from "#hub/cluster/shards/hosted-index.ts";
 import type { ResultCacheStats } from "#hub/search/execute/result-cache.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import type {

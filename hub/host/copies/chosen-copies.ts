@@ -3,7 +3,7 @@
  * each shard that failed here.
  */
 
-import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
+import { shardKey } from "#hub/cluster/shards/shard-folders.ts";
 import type { CallableHost } from "#hub/host/client/shards-client.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import type {

@@ -4,7 +4,7 @@
  * log.
  */
 
-import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
+import { shardKey } from "#hub/cluster/shards/shard-folders.ts";
 import type * as calls from "#hub/host/contract/calls.ts";
 import { addressKey, type HubThread } from "#hub/host/contract/calls.ts";
 import type { Found } from "#hub/host/contract/found.ts";

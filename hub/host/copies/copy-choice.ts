@@ -1,7 +1,7 @@
 /** Chooses which hub's copy of each shard a search reads. A pure function: earlier failures are passed in. */
 
-import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
-import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
+import { shardKey } from "#hub/cluster/shards/shard-folders.ts";
+import { ownerOf } from "#hub/cluster/shards/shard-owner.ts";
 import {
   addressKey,
   type CopyWish,

@@ -5,8 +5,8 @@
 
 import { type HeldCopies, sameHeld } from "#hub/cluster/allocation/copy-table.ts";
 import type { CopyView } from "#hub/cluster/allocation/copy-view.ts";
-import type { Holding } from "#hub/cluster/hosting/placed-shards.ts";
-import { type NamedShard, shardKey } from "#hub/cluster/hosting/shard-folders.ts";
+import type { Holding } from "#hub/cluster/shards/placed-shards.ts";
+import { type NamedShard, shardKey } from "#hub/cluster/shards/shard-folders.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";

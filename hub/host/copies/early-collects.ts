@@ -6,7 +6,7 @@
  */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import { ONLY_HOST } from "#hub/cluster/hosting/shard-owner.ts";
+import { ONLY_HOST } from "#hub/cluster/shards/shard-owner.ts";
 import type { AskHub } from "#hub/host/client/host-threads.ts";
 import { describe, type HostsShards, placed, ShardsByHost } from "#hub/host/contract/called-shards.ts";
 import { addressKey, type HubThread, type SearchCall } from "#hub/host/contract/calls.ts";

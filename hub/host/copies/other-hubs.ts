@@ -1,7 +1,7 @@
 /** Finds the hubs that have shards which aren't here, and asks them. */
 
-import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
-import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
+import { shardKey } from "#hub/cluster/shards/shard-folders.ts";
+import { ownerOf } from "#hub/cluster/shards/shard-owner.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import { addressKey, type HubThread } from "#hub/host/contract/calls.ts";
 import type { HostedShards, NamedIndex } from "#hub/host/contract/hosted-shards.ts";

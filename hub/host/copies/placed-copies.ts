@@ -1,7 +1,7 @@
 /** Operations other than searches, over shards that partly are on other hubs only: calls these, and merges the results here. */
 
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
-import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
+import type { HostedShardStats } from "#hub/cluster/shards/hosted-index.ts";
+import { shardKey } from "#hub/cluster/shards/shard-folders.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import type * as calls from "#hub/host/contract/calls.ts";
 import { addressKey } from "#hub/host/contract/calls.ts";

@@ -3,7 +3,7 @@
  * reads it by id at once. Concurrent callers share one read of the log's end.
  */
 
-import type { ShardNumbers } from "#hub/cluster/hosting/hosting-contract.ts";
+import type { ShardNumbers } from "#hub/cluster/shards/contract.ts";
 import {
   type HostedShards,
   type NamedIndex,

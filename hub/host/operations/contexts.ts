@@ -1,6 +1,6 @@
 /** Reads the contexts of scrolls and of changes by query page by page, and opens points in time. */
 
-import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
+import { shardKey } from "#hub/cluster/shards/shard-folders.ts";
 import type {
   ContextCall,
   FoundDocumentFacts,

@@ -1,7 +1,7 @@
 /** Statistics of this host's shards, and their maintenance: refresh, flush, merge. */
 
-import type { ShardNumbers, ShardSearcher } from "#hub/cluster/hosting/hosting-contract.ts";
-import type { NamedShard } from "#hub/cluster/hosting/shard-folders.ts";
+import type { ShardNumbers, ShardSearcher } from "#hub/cluster/shards/contract.ts";
+import type { NamedShard } from "#hub/cluster/shards/shard-folders.ts";
 import type { ShardSegments } from "#hub/host/contract/calls.ts";
 import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
 import type { Position } from "#proto/position.ts";

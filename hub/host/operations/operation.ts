@@ -1,9 +1,9 @@
 /** The state on which the operations of a host work. */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import type { PlacedShards } from "#hub/cluster/hosting/placed-shards.ts";
-import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
-import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
+import type { PlacedShards } from "#hub/cluster/shards/placed-shards.ts";
+import type { ShardHost } from "#hub/cluster/shards/shard-host.ts";
+import type { HostSeat } from "#hub/cluster/shards/shard-owner.ts";
 import { cacheLimit } from "#hub/engine/files/cache-memory.ts";
 import type { HostAddress } from "#hub/host/contract/calls.ts";
 import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";

@@ -3,7 +3,7 @@
  * read by the id of their scroll or point in time.
  */
 
-import type { ShardSearcher } from "#hub/cluster/hosting/hosting-contract.ts";
+import type { ShardSearcher } from "#hub/cluster/shards/contract.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import type { SearchCursor } from "#hub/search/phases/contract.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";

@@ -1,7 +1,7 @@
 /** Opens the shards of a call's indices. */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import type { ShardSearcher } from "#hub/cluster/hosting/hosting-contract.ts";
+import type { ShardSearcher } from "#hub/cluster/shards/contract.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { describe, placed, type Seen, ShardsByHost } from "#hub/host/contract/called-shards.ts";
 import { type HostAddress, POINT_LOST, type TargetIndex } from "#hub/host/contract/calls.ts";

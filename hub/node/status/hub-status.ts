@@ -2,7 +2,7 @@
 
 import type { HealthReport, HubStatus } from "#hub/api/ports/administration.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { HostedShardStats } from "#hub/cluster/shards/hosted-index.ts";
 import type { Fleet } from "#hub/fleet/fleet.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import type { Journal } from "#hub/journal/journal.ts";

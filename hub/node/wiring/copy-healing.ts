@@ -6,9 +6,9 @@
 import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
-import { committedPosition } from "#hub/cluster/hosting/position-files.ts";
 import type { HubTransport } from "#hub/cluster/links/hub-transport.ts";
 import { fetchCopy } from "#hub/cluster/recovery/copy-fetch.ts";
+import { committedPosition } from "#hub/cluster/shards/position-files.ts";
 import type { HostThreads } from "#hub/host/client/host-threads.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import type { Clock } from "#proto/kit/clock.ts";

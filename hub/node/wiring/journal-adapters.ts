@@ -4,7 +4,7 @@
  */
 
 import { resolve } from "node:path";
-import type { DocMessage } from "#hub/cluster/hosting/log-follower.ts";
+import type { DocMessage } from "#hub/cluster/shards/log-follower.ts";
 import type { RefusedDocument } from "#hub/cluster/writes/document-sink.ts";
 import type { LogPort } from "#hub/cluster/writes/log-port.ts";
 import type { RawPort } from "#hub/fleet/fleet.ts";

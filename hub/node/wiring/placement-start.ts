@@ -3,7 +3,9 @@
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
-import { committedPosition, resetPositions } from "#hub/cluster/hosting/position-files.ts";
+import type { HubTransport } from "#hub/cluster/links/hub-transport.ts";
+import { fetchCopy } from "#hub/cluster/recovery/copy-fetch.ts";
+import { committedPosition, resetPositions } from "#hub/cluster/shards/position-files.ts";
 import {
   giveUpShard,
   markedShards,
@@ -12,9 +14,7 @@ import {
   type NamedShard,
   shardKey,
   unmarkShard,
-} from "#hub/cluster/hosting/shard-folders.ts";
-import type { HubTransport } from "#hub/cluster/links/hub-transport.ts";
-import { fetchCopy } from "#hub/cluster/recovery/copy-fetch.ts";
+} from "#hub/cluster/shards/shard-folders.ts";
 import type { HostThreads } from "#hub/host/client/host-threads.ts";
 import { HubCaller } from "#hub/host/copies/hub-caller.ts";
 import type { Journal } from "#hub/journal/journal.ts";

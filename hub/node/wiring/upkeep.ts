@@ -7,7 +7,7 @@ import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { INTERNAL_PREFIX, indexMissing } from "#hub/cluster/catalog/index-names.ts";
 import { sizeOfShards } from "#hub/cluster/catalog/rollover.ts";
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { HostedShardStats } from "#hub/cluster/shards/hosted-index.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { Lifecycles } from "#hub/upkeep/lifecycles.ts";

@@ -15,7 +15,7 @@ import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import { ANONYMOUS } from "#hub/auth/accounts/principal.ts";
 import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { HostedShardStats } from "#hub/cluster/shards/hosted-index.ts";
 import type { AppendResult, StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import { SearchContexts } from "#hub/host/operations/search-contexts.ts";
 import { ResultCache } from "#hub/search/execute/result-cache.ts";

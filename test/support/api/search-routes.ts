@@ -21,7 +21,7 @@ import { ScrollContexts } from "#hub/api/routes/search/scroll-contexts.ts";
 import { ANONYMOUS } from "#hub/auth/accounts/principal.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { resolveIndices } from "#hub/cluster/catalog/index-names.ts";
-import type { ShardSearcher } from "#hub/cluster/hosting/hosting-contract.ts";
+import type { ShardSearcher } from "#hub/cluster/shards/contract.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import type { HostState } from "#hub/host/operations/operation.ts";
 import { SearchContexts, Snapshots } from "#hub/host/operations/search-contexts.ts";

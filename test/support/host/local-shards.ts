@@ -1,7 +1,7 @@
 /** For tests: the operations of a host called directly, with everything encoded as on the way to a thread. */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import { ONLY_HOST } from "#hub/cluster/hosting/shard-owner.ts";
+import { ONLY_HOST } from "#hub/cluster/shards/shard-owner.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import type { OperationName } from "#hub/host/contract/calls.ts";
 import { OPERATIONS } from "#hub/host/operations/all.ts";

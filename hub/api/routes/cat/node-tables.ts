@@ -6,7 +6,7 @@ import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { statsOn } from "#hub/api/stats/copy-stats.ts";
 import { clusterHealth, type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import { diskCells } from "#hub/api/stats/machine.ts";
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { HostedShardStats } from "#hub/cluster/shards/hosted-index.ts";
 import { type CatTable, type Cell, column, HIDDEN, RIGHT, type Row } from "./table.ts";
 
 export const masterTable: CatTable = {

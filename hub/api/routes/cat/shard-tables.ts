@@ -7,7 +7,7 @@ import { type CopyStats, copyNodes, copyStats, statsOn } from "#hub/api/stats/co
 import { comingCopies, type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import { statCell } from "#hub/api/stats/statistics.ts";
 import { fieldBytes, shardSource } from "#hub/api/stats/stats-source.ts";
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { HostedShardStats } from "#hub/cluster/shards/hosted-index.ts";
 import type { ShardSegments } from "#hub/host/contract/calls.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";

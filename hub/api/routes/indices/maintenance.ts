@@ -10,7 +10,7 @@ import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { activeNodes, copyStats, countCopies } from "#hub/api/stats/copy-stats.ts";
 import { type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { HostedShardStats } from "#hub/cluster/shards/hosted-index.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

@@ -9,7 +9,7 @@ import { copyStats, totalSource } from "#hub/api/stats/copy-stats.ts";
 import type { HealthSource } from "#hub/api/stats/index-health.ts";
 import { printSections, SECTION_NAMES, type StatsOptions } from "#hub/api/stats/statistics.ts";
 import { type StatsSource, shardSource, statsSources, together } from "#hub/api/stats/stats-source.ts";
-import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { HostedShardStats } from "#hub/cluster/shards/hosted-index.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

@@ -1,6 +1,5 @@
 /** The tokenizers other than the standard one, each made from its 6.5 settings. */
 
-import { gramSizes } from "#hub/engine/analysis/filters/grams.ts";
 import {
   type Options,
   readBoolean,
@@ -10,6 +9,7 @@ import {
 } from "#hub/engine/analysis/parts/options.ts";
 import { compilePattern, compileSimplePattern, type Pattern } from "#hub/engine/analysis/parts/pattern.ts";
 import { MAX_VALUE_TOKENS, makeToken, type Token, type Tokenizer } from "#hub/engine/analysis/parts/token.ts";
+import { gramSizes } from "#hub/engine/analysis/token-filters/grams.ts";
 import { classicTokenizer } from "./classic-tokenizer.ts";
 import { standardTokenizer } from "./standard-tokenizer.ts";
 import { urlEmailTokenizer } from "./url-email-tokenizer.ts";

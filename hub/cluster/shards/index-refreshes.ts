@@ -3,9 +3,9 @@
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
+import type { HostedCatalog, ShardNumbers } from "./contract.ts";
 import { beginSlice } from "./host-progress.ts";
 import type { HostedIndex, HostedIndices } from "./hosted-index.ts";
-import type { HostedCatalog, ShardNumbers } from "./hosting-contract.ts";
 import { type RefreshInterval, refreshInterval } from "./refresh-schedule.ts";
 
 export interface IndexRefreshesOptions {

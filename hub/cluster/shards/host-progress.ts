@@ -5,8 +5,8 @@
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
+import type { HostedCatalog, ShardHostOptions } from "./contract.ts";
 import type { HostedIndices } from "./hosted-index.ts";
-import type { HostedCatalog, ShardHostOptions } from "./hosting-contract.ts";
 import { refreshInterval } from "./refresh-schedule.ts";
 import type { ShardFolders } from "./shard-folders.ts";
 
