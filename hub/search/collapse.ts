@@ -6,7 +6,7 @@
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { contextFault } from "#hub/search/options/context-fault.ts";
 import { printedNumber } from "#hub/search/options/json-writer.ts";
-import { integer, list, readOptions, required, text } from "#hub/search/options/options.ts";
+import { hint, integer, list, readOptions, required, text } from "#hub/search/options/options.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import type { SearchLimits } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
@@ -22,14 +22,10 @@ export interface Collapse {
   readonly innerHits: readonly JsonObject[];
 }
 
-const OPTIONS = {
+export const COLLAPSE_OPTIONS = {
   field: required(text("keyword or number field with one value for each document", undefined)),
   inner_hits: list("searches among the hits of a value, each with a name"),
-  max_concurrent_group_searches: integer(
-    "hint without influence on the answer: groups are searched one after the other",
-    undefined,
-    1,
-  ),
+  max_concurrent_group_searches: hint(integer("groups are searched one after the other", undefined, 1)),
 } as const;
 
 /**
@@ -43,7 +39,7 @@ export function parseCollapse(body: JsonObject): Collapse | undefined {
     if (body[other] === undefined) continue;
     throw contextFault(`cannot use \`collapse\` in conjunction with \`${other}\``);
   }
-  const options = readOptions("collapse", given, OPTIONS, "option");
+  const options = readOptions("collapse", given, COLLAPSE_OPTIONS, "option");
   const innerHits = (options.inner_hits ?? []).map((each) => {
     if (!isObject(each)) throw new AppError("parsing", "[collapse] [inner_hits] must be objects");
     checkInner(each);

@@ -1,10 +1,11 @@
-/** Rows of `docs/compatibility.md` for options that searches accept without effect or refuse by name. */
+/** Rows of `docs/compatibility.md` for options that searches accept without effect, take as hints, or refuse by name. */
 
 import { REFUSED_TYPES } from "#hub/engine/mapping/parse-field.ts";
 import { AGGREGATION_TYPES } from "#hub/search/aggregations/all.ts";
 import { SOURCE_OPTIONS } from "#hub/search/aggregations/composite/composite-source.ts";
 import { PIPELINES_BY_NAME } from "#hub/search/aggregations/pipeline/all.ts";
 import { REFUSED_AGGREGATIONS } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { COLLAPSE_OPTIONS } from "#hub/search/collapse.ts";
 import { HIGHLIGHT_OPTIONS } from "#hub/search/highlight/highlight-request.ts";
 import { FUZZY_RULE_OPTIONS } from "#hub/search/intervals/rules.ts";
 import type { Options } from "#hub/search/options/options.ts";
@@ -37,6 +38,7 @@ export function searchCompatibility(): CompatibilityRow[] {
       note: "they are shown as they are",
     },
     ...optionRows("search, `sort` by `_geo_distance`", DISTANCE_SORT_OPTIONS),
+    ...optionRows("search, `collapse`", COLLAPSE_OPTIONS),
     ...optionRows("search, `highlight`", HIGHLIGHT_OPTIONS),
     ...optionRows("suggestion `term`", TERM_SUGGESTION_OPTIONS),
     ...optionRows("suggestion `completion`", COMPLETION_OPTIONS),
@@ -55,7 +57,8 @@ export function searchCompatibility(): CompatibilityRow[] {
 }
 
 function optionRows(where: string, options: Options): CompatibilityRow[] {
-  return Object.entries(options).flatMap(([name, { noEffect, refused }]): CompatibilityRow[] => {
+  return Object.entries(options).flatMap(([name, { noEffect, hint, refused }]): CompatibilityRow[] => {
+    if (hint !== undefined) return [{ where, name, treatment: "hint", note: hint }];
     if (noEffect !== undefined) return [{ where, name, treatment: "no effect", note: noEffect }];
     return refused === undefined ? [] : [refusal(where, name, refused)];
   });

@@ -9,8 +9,8 @@ export interface CompatibilityRow {
   readonly where: string;
   /** Its name as a user writes it. */
   readonly name: string;
-  /** `no effect`: accepted and without effect; `refused`: an error that names it. */
-  readonly treatment: "no effect" | "refused";
+  /** `no effect`: accepted and without effect; `hint`: the answer is the same with it; `refused`: an error that names it. */
+  readonly treatment: "no effect" | "hint" | "refused";
   /** Why, and what to use instead. */
   readonly note: string;
 }

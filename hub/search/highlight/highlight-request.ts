@@ -4,6 +4,7 @@ import { objectOf } from "#hub/search/options/json.ts";
 import {
   anything,
   flag,
+  hint,
   integer,
   oneOf,
   readOptions,
@@ -78,10 +79,7 @@ export const HIGHLIGHT_OPTIONS = {
   boundary_chars: text("characters that fragments of fvh end at", ".,!? \t\n"),
   boundary_max_scan: integer(`characters that fragments of fvh grow by, ${MAX_SCAN} at most`, 20),
   boundary_scanner_locale: withoutEffect(text("boundaries are those of no language", undefined)),
-  force_source: flag(
-    "hint without influence on the answer: texts are always read from the source",
-    undefined,
-  ),
+  force_source: hint(flag("texts are always read from the source", undefined)),
   fragmenter: oneOf("whether fragments of plain may begin within phrases", ["simple", "span"], "span"),
   fragment_offset: withoutEffect(integer("fragments begin shortly before their first mark", undefined)),
   matched_fields: withoutEffect(texts("each field is highlighted by its own matches")),

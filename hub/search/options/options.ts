@@ -16,6 +16,8 @@ export interface Option<T> {
   readonly required: boolean;
   /** Why it changes nothing; undefined for options that do. */
   readonly noEffect?: string;
+  /** Why it makes no difference to the answer, see `hint`. */
+  readonly hint?: string;
   /** Why every value is refused; undefined for options that may be given. */
   readonly refused?: string;
   /** Throws parsing; `where` is "[query] [option]". */
@@ -98,6 +100,15 @@ export function required<T>(option: Option<T | undefined>): Option<T> {
  */
 export function withoutEffect<T>(option: Option<T>): Option<T> {
   return { ...option, noEffect: option.summary };
+}
+
+/** An option that says how to compute what is the same in any case; its summary is why it isn't needed. It is checked. */
+export function hint<T>(option: Option<T>): Option<T> {
+  return {
+    ...option,
+    summary: `hint without influence on the answer: ${option.summary}`,
+    hint: option.summary,
+  };
 }
 
 /** An option that is refused wherever it is given, with the reason. */

@@ -16,6 +16,7 @@ import { describe, objectOf, scalarText } from "#hub/search/options/json.ts";
 import {
   anything,
   flag,
+  hint,
   integer,
   list,
   number,
@@ -107,7 +108,7 @@ export const SEARCH_OPTIONS = {
   collapse: object("field of whose values only the best hit is returned"),
   slice: object("refused"),
   runtime_mappings: object("fields of this search, by a script or from _source"),
-  stats: anything("hint without influence on the answer: names of groups for statistics"),
+  stats: hint(anything("names of groups for statistics")),
   ext: withoutEffect(anything("there are no extensions")),
 } as const;
 

@@ -8,6 +8,7 @@ import { RawJson } from "#hub/search/options/json-writer.ts";
 import {
   anything,
   flag,
+  hint,
   integer,
   object,
   readOptions,
@@ -38,12 +39,9 @@ export const COMPLETION_OPTIONS = {
   size: integer("suggestions to return", 5, 1),
   skip_duplicates: flag("whether a text is suggested once only", false),
   fuzzy: anything("true, or an object: also what begins similarly"),
-  regex: object("hint without influence on the answer: [regex] is read with all its operators"),
+  regex: hint(object("[regex] is read with all its operators")),
   analyzer: withoutEffect(text("the analyzer of the field is taken", undefined)),
-  shard_size: integer(
-    "hint without influence on the answer: each shard returns as many as an exact answer needs",
-    undefined,
-  ),
+  shard_size: hint(integer("each shard returns as many as an exact answer needs", undefined)),
   contexts: object("categories or locations, by the name of the context"),
 } as const;
 
@@ -54,10 +52,7 @@ export const FUZZY_COMPLETION_OPTIONS = {
   min_length: integer("length of a text from which on it is fuzzy", 3),
   prefix_length: integer("letters at the beginning that must be as given", 1),
   unicode_aware: withoutEffect(flag("letters are compared, not bytes", true)),
-  max_determinized_states: integer(
-    "hint without influence on the answer: the size of an automaton is bounded in any case",
-    10_000,
-  ),
+  max_determinized_states: hint(integer("the size of an automaton is bounded in any case", 10_000)),
 } as const;
 
 /** The match of an input. */

@@ -4,6 +4,7 @@ import type { Analyzer } from "#hub/engine/analysis/analysis.ts";
 import type { Token } from "#hub/engine/analysis/parts/token.ts";
 import {
   flag,
+  hint,
   integer,
   number,
   oneOf,
@@ -27,10 +28,7 @@ export const TERM_SUGGESTION_OPTIONS = {
   field: required(text("field whose words are suggested", undefined)),
   analyzer: text("analyzer of the text instead of the field's", undefined),
   size: integer("suggestions of each", 5, 1),
-  shard_size: integer(
-    "hint without influence on the answer: each shard returns as many as an exact answer needs",
-    undefined,
-  ),
+  shard_size: hint(integer("each shard returns as many as an exact answer needs", undefined)),
   sort: oneOf("what comes first", ["score", "frequency"], "score"),
   suggest_mode: oneOf("which words get suggestions", ["missing", "popular", "always"], "missing"),
   accuracy: number("lowest score of a suggestion, 0 to 1", 0.5),
@@ -39,7 +37,7 @@ export const TERM_SUGGESTION_OPTIONS = {
   min_word_length: integer("length of a word from which on it gets suggestions", 4, 1),
   min_doc_freq: number("documents that a suggestion is in at least", 0),
   max_term_freq: withoutEffect(number("frequent words get suggestions by suggest_mode", 0.01)),
-  max_inspections: integer("hint without influence on the answer: all terms of a shard are compared", 5),
+  max_inspections: hint(integer("all terms of a shard are compared", 5)),
   string_distance: withoutEffect(text("the number of edits counts", "internal")),
   lowercase_terms: withoutEffect(flag("words are as the analyzer makes them", true)),
 } as const;

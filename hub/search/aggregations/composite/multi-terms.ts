@@ -34,6 +34,7 @@ import { objectOf, parseStored } from "#hub/search/options/json.ts";
 import {
   anything,
   flag,
+  hint,
   integer,
   list,
   oneOf,
@@ -61,11 +62,7 @@ const OPTIONS = {
   shard_min_doc_count: withoutEffect(integer("each shard returns all its terms", 0)),
   order: anything('order of the buckets: {"_count": "desc"}, {"_key": "asc"}, {"<metric below>": "desc"}'),
   show_term_doc_count_error: flag("whether buckets contain the maximum error of their counts", false),
-  collect_mode: oneOf(
-    "hint without influence on the answer: how other engines compute it",
-    ["depth_first", "breadth_first"],
-    undefined,
-  ),
+  collect_mode: hint(oneOf("how other engines compute it", ["depth_first", "breadth_first"], undefined)),
 } as const;
 const FIELD_OPTIONS = {
   field: required(text("field of keywords, numbers, dates, booleans or addresses", undefined)),

@@ -8,7 +8,7 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { atOnce, type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField, isNumeric, KeywordValues, numericColumn } from "#hub/search/columns/column-values.ts";
-import { anything, integer, text } from "#hub/search/options/options.ts";
+import { anything, hint, integer, text } from "#hub/search/options/options.ts";
 import { type DocumentScores, scoresOn } from "#hub/search/query/document-scores.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import {
@@ -26,7 +26,7 @@ const DIVERSIFIED = {
   field: text("field of which no value may come too often", undefined),
   script: anything("script whose value may not come too often"),
   max_docs_per_value: integer("documents with the same value", 1, 1),
-  execution_hint: text("hint without influence on the answer: how other engines compute it", undefined),
+  execution_hint: hint(text("how other engines compute it", undefined)),
 } as const;
 
 export const sampler: AggregationType = {

@@ -29,7 +29,7 @@ import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { PointValues } from "#hub/search/columns/point-values.ts";
 import { type GeoBox, isInBox, parseDistance, readBox } from "#hub/search/geo/point.ts";
 import { MAX_TILE_ZOOM, tileName, tileOf } from "#hub/search/geo/tile.ts";
-import { integer, object, text } from "#hub/search/options/options.ts";
+import { hint, integer, object, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -41,10 +41,7 @@ const DEFAULT_SIZE = 10_000;
 export const GRID_OPTIONS = {
   field: text("field of points", undefined),
   size: integer("buckets of the answer", DEFAULT_SIZE, 1),
-  shard_size: integer(
-    "hint without influence on the answer: each shard returns as many as an exact answer needs",
-    undefined,
-  ),
+  shard_size: hint(integer("each shard returns as many as an exact answer needs", undefined)),
   bounds: object("box that limits the points: {top_left, bottom_right}"),
 } as const;
 

@@ -26,7 +26,7 @@ import {
   opensLate,
 } from "#hub/search/columns/column-values.ts";
 import { scalarText } from "#hub/search/options/json.ts";
-import { anything, integer, text } from "#hub/search/options/options.ts";
+import { anything, hint, integer, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { valuesOn } from "#hub/search/scripting/document-script.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -49,7 +49,7 @@ const OPTIONS = {
     Number.MIN_SAFE_INTEGER,
   ),
   missing: anything("value of documents without one"),
-  rehash: anything("hint without influence on the answer: how other engines compute it"),
+  rehash: hint(anything("how other engines compute it")),
 } as const;
 
 export const cardinality: AggregationType = {

@@ -27,7 +27,7 @@ import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
 import { isWholeType } from "#hub/search/fields/field-terms.ts";
-import { anything, integer, number, text } from "#hub/search/options/options.ts";
+import { anything, hint, integer, number, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -42,7 +42,7 @@ const STEP_VALUES = 512;
 const OPTIONS = {
   field: text("field of keywords, whole numbers, dates, booleans or addresses", undefined),
   max_doc_count: integer("maximum number of documents of a rare value, 1..100", 1),
-  precision: number("hint without influence on the answer: counts are exact", undefined),
+  precision: hint(number("counts are exact", undefined)),
   include: anything("regular expression or list of the values that get buckets"),
   exclude: anything("regular expression or list of the values to exclude"),
   missing: anything("value of documents without one"),

@@ -30,7 +30,7 @@ import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { exactQuery } from "#hub/search/fields/field-terms.ts";
-import { anything, flag, integer, object, text, withoutEffect } from "#hub/search/options/options.ts";
+import { anything, flag, hint, integer, object, text, withoutEffect } from "#hub/search/options/options.ts";
 import { NO_MORE_DOCS, type Query, type ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -51,7 +51,7 @@ const OPTIONS = {
   include: anything("regular expression or list of the values that get buckets"),
   exclude: anything("regular expression or list of the values to exclude"),
   background_filter: anything("query of the documents that are compared with; all without it"),
-  execution_hint: text("hint without influence on the answer: how other engines compute it", undefined),
+  execution_hint: hint(text("how other engines compute it", undefined)),
   filter_duplicate_text: flag("whether words of passages that were there before don't count", false),
   source_fields: withoutEffect(anything("values are read from the field itself")),
   ...Object.fromEntries(HEURISTIC_NAMES.map((name) => [name, object("this heuristic, with its options")])),

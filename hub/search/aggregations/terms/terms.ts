@@ -17,7 +17,7 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { orderOfTerms } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
-import { anything, flag, integer, oneOf, text, withoutEffect } from "#hub/search/options/options.ts";
+import { anything, flag, hint, integer, oneOf, text, withoutEffect } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { readValueScript } from "#hub/search/scripting/document-script.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -36,12 +36,8 @@ const OPTIONS = {
   missing: anything("value of documents without one"),
   format: text("format of printed keys", undefined),
   show_term_doc_count_error: flag("whether buckets contain the maximum error of their counts", false),
-  execution_hint: text("hint without influence on the answer: how other engines compute it", undefined),
-  collect_mode: oneOf(
-    "hint without influence on the answer: how other engines compute it",
-    ["depth_first", "breadth_first"],
-    undefined,
-  ),
+  execution_hint: hint(text("how other engines compute it", undefined)),
+  collect_mode: hint(oneOf("how other engines compute it", ["depth_first", "breadth_first"], undefined)),
   value_type: VALUE_TYPE,
 } as const;
 

@@ -3,12 +3,12 @@
 import { AllNode, ExistsNode, IdsNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { exactQuery } from "#hub/search/fields/field-terms.ts";
-import { required, text, texts } from "#hub/search/options/options.ts";
+import { hint, required, text, texts } from "#hub/search/options/options.ts";
 import { checkFieldName, type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
 
 const IDS_OPTIONS = {
   values: required(texts("ids")),
-  type: texts("hint without influence on the answer: an index has one type"),
+  type: hint(texts("an index has one type")),
 } as const;
 
 export const ids: QueryType = {

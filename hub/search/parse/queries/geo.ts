@@ -17,6 +17,7 @@ import { objectOf } from "#hub/search/options/json.ts";
 import {
   anything,
   flag,
+  hint,
   type Options,
   oneOf,
   readOptions,
@@ -81,11 +82,7 @@ export function geoQuery(name: string, test: GeoTest, ignoreUnmapped: boolean): 
 }
 
 const BOX_OPTIONS = {
-  type: oneOf(
-    "hint without influence on the answer: how other engines compute it",
-    ["memory", "indexed"],
-    undefined,
-  ),
+  type: hint(oneOf("how other engines compute it", ["memory", "indexed"], undefined)),
 } as const;
 
 export const geoBoundingBox: QueryType = {

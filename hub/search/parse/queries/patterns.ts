@@ -3,7 +3,7 @@
 import { checkRegexp, patternQuery, regexpQuery, wildcardQuery } from "#hub/search/fields/pattern-query.ts";
 import { caselessPrefixQuery, editsOf, fuzzyQuery, prefixQuery } from "#hub/search/fields/text-query.ts";
 import { scalarText } from "#hub/search/options/json.ts";
-import { flag, integer, text, withoutEffect } from "#hub/search/options/options.ts";
+import { flag, hint, integer, text, withoutEffect } from "#hub/search/options/options.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import { checkRewrite } from "#hub/search/parse/rewrite-method.ts";
@@ -62,10 +62,7 @@ const REGEXP_OPTIONS = {
     "ALL",
   ),
   flags_value: integer("the same as a sum of bits", undefined),
-  max_determinized_states: integer(
-    "hint without influence on the answer: the size of an automaton is bounded in any case",
-    10_000,
-  ),
+  max_determinized_states: hint(integer("the size of an automaton is bounded in any case", 10_000)),
   rewrite: withoutEffect(text("all matches score alike", undefined)),
 } as const;
 

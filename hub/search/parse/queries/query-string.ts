@@ -10,6 +10,7 @@ import { scalarText } from "#hub/search/options/json.ts";
 import {
   anything,
   flag,
+  hint,
   integer,
   number,
   oneOf,
@@ -36,10 +37,7 @@ const QUERY_STRING_OPTIONS = {
   quote_analyzer: text("analyzer of phrases instead of the fields'", undefined),
   quote_field_suffix: text("ending of the fields in which phrases are looked for", undefined),
   allow_leading_wildcard: flag("whether patterns may begin with * or ?", true),
-  analyze_wildcard: flag(
-    "hint without influence on the answer: patterns are lower-cased where the analyzer does so",
-    false,
-  ),
+  analyze_wildcard: hint(flag("patterns are lower-cased where the analyzer does so", false)),
   enable_position_increments: withoutEffect(flag("removed words always leave a gap", true)),
   lenient: flag("whether values of the wrong type match nothing instead of failing", undefined),
   fuzziness: withoutEffect(text("write the edits into the query: term~1", undefined)),
@@ -49,10 +47,7 @@ const QUERY_STRING_OPTIONS = {
   fuzzy_rewrite: withoutEffect(text("similar terms score alike", undefined)),
   phrase_slop: integer("number of positions that words of phrases may be moved", 0),
   minimum_should_match: text("how many optional parts have to match", undefined),
-  max_determinized_states: integer(
-    "hint without influence on the answer: the size of an automaton is bounded in any case",
-    10_000,
-  ),
+  max_determinized_states: hint(integer("the size of an automaton is bounded in any case", 10_000)),
   auto_generate_synonyms_phrase_query: flag(
     "whether the words of a synonym of several must follow one another",
     true,
@@ -120,10 +115,7 @@ const SIMPLE_OPTIONS = {
   flags: anything("operators that are on: ALL, NONE or names joined by |, or their sum as a number"),
   lenient: flag("whether values of the wrong type match nothing instead of failing", undefined),
   minimum_should_match: text("how many optional parts have to match", undefined),
-  analyze_wildcard: flag(
-    "hint without influence on the answer: patterns are lower-cased where the analyzer does so",
-    false,
-  ),
+  analyze_wildcard: hint(flag("patterns are lower-cased where the analyzer does so", false)),
   quote_field_suffix: text("ending of the fields in which phrases are looked for", undefined),
   auto_generate_synonyms_phrase_query: flag(
     "whether the words of a synonym of several must follow one another",
