@@ -8,6 +8,7 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import type { Action } from "#hub/auth/accounts/principal.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { matchesWildcard } from "#proto/kit/wildcard.ts";
 
 /** A cell; sizes and times are printed in the requested unit, lists with commas. */
 export type Cell =
@@ -153,8 +154,9 @@ function chosenColumns(columns: readonly Column[], wanted: readonly string[] | u
   }
   return wanted.flatMap((shown) => {
     if (shown.includes("*")) {
-      const [before = "", after = ""] = shown.split("*");
-      const fitting = columns.filter(({ name }) => name.startsWith(before) && name.endsWith(after));
+      const fitting = columns.filter(({ name, aliases = [] }) =>
+        [name, ...aliases].some((each) => matchesWildcard(shown, each)),
+      );
       return fitting.map((column) => ({ column, shown: column.name }));
     }
     const column = findColumn(columns, shown);

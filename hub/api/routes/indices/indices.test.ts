@@ -273,6 +273,10 @@ test("tables choose, sort and print their columns", async () => {
     (await send("GET", "/_cat/indices/nested?v&h=index,ss&bytes=b")).text,
     "index    ss\nnested 1536\n",
   );
+  // Each part of a pattern counts, and other names of a column.
+  assert.equal((await send("GET", "/_cat/indices/nested?v&h=*o*s.c*t")).text, "docs.count\n         3\n");
+  assert.equal((await send("GET", "/_cat/indices/nested?h=d*x*c")).text, "\n");
+  assert.equal((await send("GET", "/_cat/indices/nested?v&h=docsC*")).text, "docs.count\n         3\n");
   assert.match((await send("GET", "/_cat/health?help")).text, /^epoch +\| t,time +\| seconds since/);
   assert.match((await send("GET", "/_cat")).text, /^=\^\.\^=\n\/_cat\/aliases\n/);
   assert.equal((await send("GET", "/_cat/indices?s=nothing")).status, 500);
