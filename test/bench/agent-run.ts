@@ -1,18 +1,17 @@
 /** One run of an agent under measurement: a nats-server, files, and a group that limits its memory where one can be made. */
 
 import { mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { systemClock } from "#proto/kit/clock.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { openRaw } from "#test/harness/agent.ts";
-import { Child } from "#test/harness/child.ts";
+import { Child, programUnderTest } from "#test/harness/child.ts";
 import { readMetric } from "#test/harness/http.ts";
 import { startNats } from "#test/harness/nats.ts";
 import { cpuSeconds, peakResidentBytes, residentBytes } from "#test/harness/processes.ts";
 import { until } from "#test/harness/until.ts";
 import type { Workspace } from "#test/harness/workspace.ts";
 
-const LAUNCHER = resolve(import.meta.dirname, "../../agent/bin/tailrace-agent");
 const DEADLINE_MS = 300_000;
 /** Times the data, so that the stream is never the limit. */
 const STORE_FACTOR = 3;
@@ -79,7 +78,7 @@ export class AgentRun {
     const config = place("agent.yml");
     writeFileSync(config, JSON.stringify(settings));
     const group = options.memoryBytes === undefined ? null : limit(workspace, options.memoryBytes);
-    const run = `exec "${LAUNCHER}" run -c "${config}" --ready-json`;
+    const run = `exec "${programUnderTest("agent")}" run -c "${config}" --ready-json`;
     const startedMs = systemClock.monotonic();
     const child = new Child({
       name: "agent",
