@@ -96,7 +96,7 @@ async function single({ out }: Options): Promise<void> {
     const packages = bundledPackages(await bundleAgent({ outfile, native: "embedded" }));
     const notices = thirdPartyNotices(packages).replaceAll("*/", "* /");
     const banner =
-      "#!/usr/bin/env -S node --disable-proto=delete --max-old-space-size=48 --max-semi-space-size=2 --no-maglev\n";
+      "#!/usr/bin/env -S node --disable-proto=delete --max-old-space-size=48 --max-semi-space-size=2 --no-maglev --max-inlined-bytecode-size-cumulative=200\n";
     await bundleAgent({ outfile, native: "embedded", banner, footer: `/*\n${notices}*/` });
     chmodSync(outfile, 0o755);
     mkdirSync(out, { recursive: true });
