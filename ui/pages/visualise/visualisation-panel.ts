@@ -125,8 +125,9 @@ export class VisualisationPanel extends LitElement {
       tr-world-map {
         flex: 1;
       }
+      /* Not paler: its text has to stay legible. */
       .loading {
-        opacity: 0.6;
+        filter: grayscale(0.8);
       }
       .stale {
         margin: 0;
