@@ -175,16 +175,16 @@ function spreadMask(mask: usize, presence: usize, workspace: usize): void {
   memory.copy(workspace, mask, MASK_BYTES);
   let index: u32 = 0;
   for (let at: usize = 0; at < (MASK_BYTES as usize); at += 4) {
-    let addresses = load<u32>(presence + at);
-    const count = <u32>popcnt(addresses);
+    let present = load<u32>(presence + at);
+    const count = <u32>popcnt(present);
     let bits = (load<u64>(workspace + ((index >>> 5) << 2)) >>> (index & 31)) & (((<u64>1) << count) - 1);
     index += count;
     let word: u32 = 0;
     // Mostly a few documents are requested, and whole words have none.
     while (bits !== 0) {
-      const lowest = addresses & -addresses;
+      const lowest = present & -present;
       if ((bits & 1) !== 0) word |= lowest;
-      addresses ^= lowest;
+      present ^= lowest;
       bits >>>= 1;
     }
     store<u32>(mask + at, word);

@@ -27,7 +27,7 @@ import { scratch } from "./scratch";
 import { beginDocument, input } from "./tape";
 import { equals } from "./terms";
 
-/** Addresses of a document that are remembered; its members beyond are read. */
+/** Offsets of a document that are remembered; its members beyond are read. */
 const MAX_PLACES: u32 = 32;
 /** Endings of a document that are compared: who makes them differ in their last bytes gains nothing. */
 const MAX_COMPARED: u32 = 4;
@@ -37,7 +37,7 @@ let stop: usize = 0;
 /** Begin and end of the one before; 0: there is none to compare with. */
 let inputBefore: usize = 0;
 let stopBefore: usize = 0;
-/** Where the addresses of the one before are looked at next, and what may still be compared. */
+/** The next remembered offset of the one before to look at, and how many endings may still be compared. */
 let next: usize = 0;
 let comparisons: u32 = 0;
 
@@ -65,7 +65,7 @@ export function rememberDocument(): void {
 
 /**
  * Returns the end of the document where it continues as the one before did and what follows is on the tape; else 0, and
- * the address is recorded, where a member of the outermost object begins.
+ * the offset is recorded, where a member of the outermost object begins.
  */
 export function takeEnding(address: usize): usize {
   const left = (stop - address) as u32;
@@ -115,17 +115,17 @@ function takeEntries(from: u32, shift: u32): bool {
   return true;
 }
 
-/** Records the addresses of the document before from `from` on, their entries being `shift` bytes further on this tape. */
+/** Records the offsets of the document before from `from` on, their entries being `shift` bytes further on this tape. */
 function takePlaces(from: usize, shift: u32): void {
   for (let address = from; address < end(scratch + SCRATCH_PLACES_BEFORE); address += PLACE_BYTES)
     notePlace(load<u32>(address, PLACE_LEFT), load<u32>(address, PLACE_TAPE) + shift);
 }
 
 function notePlace(left: u32, entries: u32): void {
-  const addresses = scratch + SCRATCH_PLACES;
-  if (length(addresses) >= MAX_PLACES * PLACE_BYTES) return;
-  push32(addresses, left);
-  push32(addresses, entries);
+  const offsets = scratch + SCRATCH_PLACES;
+  if (length(offsets) >= MAX_PLACES * PLACE_BYTES) return;
+  push32(offsets, left);
+  push32(offsets, entries);
 }
 
 /** Exchanges two growing buffers. */
