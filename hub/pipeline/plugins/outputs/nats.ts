@@ -23,7 +23,10 @@ const IN_FLIGHT = 256;
 const OPTIONS = options({
   ...NATS_OPTIONS,
   subject: text("subject, a format"),
-  jetstream: flag("waits for a stream's confirmation; false: only current subscribers get it", true),
+  jetstream: flag(
+    "waits for a stream's confirmation; false: publishes without one, and an event that nobody receives is lost",
+    true,
+  ),
   codec: codecOption("codec that writes events", "json"),
 });
 
