@@ -29,7 +29,7 @@ export function cutLines(
 
 /** Declares the tests for a set of texts. */
 export function testLineCutting(texts: readonly Buffer[]): void {
-  test("each byte that isn't a line end, no hole and no carriage return before a newline is in exactly one line", () => {
+  test("each byte that isn't a line end, a hole or a carriage return before a newline is in exactly one line", () => {
     for (const text of texts) {
       const expected = text
         .toString("latin1")

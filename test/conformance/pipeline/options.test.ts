@@ -42,7 +42,7 @@ const OTHER_DEFAULTS: Readonly<Record<string, string>> = {
   "file.file_completed_action": "a file that was read isn't deleted unless somebody says so",
   "file.sincedb_write_interval": "positions are stored immediately",
   "http.additional_codecs": "lines of JSON are read too",
-  "elasticsearch.ilm_pattern": "this output makes no first index",
+  "elasticsearch.ilm_pattern": "this output creates no first index",
   "tcp.ssl_supported_protocols": "an empty list means those of the runtime, which are these",
   "dead_letter_queue.pipeline_id": "dead letters of all pipelines are in one stream",
 };

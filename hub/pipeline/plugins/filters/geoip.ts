@@ -169,7 +169,7 @@ function targetOf(source: string, target: string | undefined, { ecs, report }: F
       "error",
       "source",
       "with ECS the result needs a target",
-      `source isn't a [ip] of an object; write: target => "source"`,
+      `source isn't the [ip] of an object; write: target => "source"`,
     );
   return parent ?? "[geoip]";
 }

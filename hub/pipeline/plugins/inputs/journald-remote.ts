@@ -128,7 +128,7 @@ class Upload {
     this.#context = context;
   }
 
-  /** Resolves when the log has the entries. Throws parsing if one has no position in a journal. */
+  /** Resolves when the log has the entries. Throws parsing if one has no `__CURSOR` with its position. */
   async take(entries: readonly ExportedEntry[]): Promise<void> {
     const placed = entries.map((entry) => placeEntry(entry, this.#context.clock.now()));
     for (const [key, some] of Map.groupBy(placed, (each) => each.key)) await this.#channel(key).send(some);
