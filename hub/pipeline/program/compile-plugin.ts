@@ -254,7 +254,7 @@ export class PluginMaker {
   #codec(node: PluginNode, value: unknown): CodecMaker {
     const isName = typeof value === "string";
     if (!isName && !isPluginNode(value)) {
-      const problem = "this is no codec: write codec => json, or codec => json { … }";
+      const problem = "this is not a codec: write codec => json, or codec => json { … }";
       this.#report("error", optionRange(node, "codec"), problem);
       return noCodec(problem);
     }

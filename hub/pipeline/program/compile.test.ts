@@ -305,7 +305,7 @@ test("what is no codec is refused with what to write", () => {
   for (const codec of ['{ "a" => "b" }', '[ "json" ]', "5"])
     for (const text of [`input { stdin { codec => ${codec} } }`, `output { stdout { codec => ${codec} } }`]) {
       const [first] = managedDiagnostics(text);
-      assert.match(first?.message ?? "", /this is no codec: write codec => json/, text);
+      assert.match(first?.message ?? "", /this is not a codec: write codec => json/, text);
     }
 });
 

@@ -89,7 +89,7 @@ function selectorReference(
   try {
     return fieldReference(node.value);
   } catch {
-    report("error", node.range, `${node.value} is no field reference`, "write [name] or [outer][inner]");
+    report("error", node.range, `${node.value} is not a field reference`, "write [name] or [outer][inner]");
     return undefined;
   }
 }
@@ -185,7 +185,7 @@ function compileExpression(node: OperandNode, variables: Variables, report: Repo
   try {
     return translateRubyRegexp(source);
   } catch (error) {
-    report("error", node.range, `this is no regular expression: ${(error as Error).message}`);
+    report("error", node.range, `this is not a regular expression: ${(error as Error).message}`);
     return undefined;
   }
 }

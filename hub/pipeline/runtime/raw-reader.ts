@@ -132,7 +132,7 @@ export class RawReader {
         { err: toAppError(error), position: entry.position },
         "a message of the log can't be read",
       );
-      return "the message is no LogBatch";
+      return "the message is not a LogBatch";
     }
   }
 }

@@ -20,7 +20,7 @@ export const MATCH_OPTIONS = {
   fuzziness: text("edits that words may differ by: AUTO, 0, 1 or 2", undefined),
   prefix_length: integer("leading characters without edits", 0),
   max_expansions: integer("maximum number of similar terms of a word", MAX_EXPANSIONS, 1),
-  fuzzy_transpositions: flag("whether two letters that changed places are one edit", true),
+  fuzzy_transpositions: flag("whether two transposed letters are one edit", true),
   fuzzy_rewrite: withoutEffect(text("similar terms score alike", undefined)),
   lenient: flag("whether values of the wrong type match nothing instead of failing", false),
   zero_terms_query: oneOf("documents that a text without words matches", ["none", "all"], "none"),
@@ -114,7 +114,7 @@ const BOOL_PREFIX_OPTIONS = {
   fuzziness: text("edits that words but the last may differ by", undefined),
   prefix_length: integer("leading characters without edits", 0),
   max_expansions: integer("maximum number of similar terms of a word", undefined, 1),
-  fuzzy_transpositions: flag("whether two letters that changed places are one edit", true),
+  fuzzy_transpositions: flag("whether two transposed letters are one edit", true),
   fuzzy_rewrite: withoutEffect(text("similar terms score alike", undefined)),
 } as const;
 

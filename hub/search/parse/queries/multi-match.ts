@@ -42,7 +42,7 @@ const OPTIONS = {
     50,
     1,
   ),
-  fuzzy_transpositions: flag("whether two letters that changed places are one edit", true),
+  fuzzy_transpositions: flag("whether two transposed letters are one edit", true),
   slop: integer("number of positions that words of a phrase may be moved", 0),
   tie_breaker: number("share of the other fields' scores", undefined),
   lenient: flag("whether values of the wrong type match nothing instead of failing", undefined),

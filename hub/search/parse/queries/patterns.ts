@@ -87,10 +87,7 @@ const FUZZY_OPTIONS = {
   fuzziness: text("edits: AUTO, 0, 1 or 2", "AUTO"),
   prefix_length: integer("leading characters without edits", 0),
   max_expansions: integer("maximum number of similar terms", 50, 1),
-  transpositions: flag(
-    "whether two letters that changed places are one edit; from 7.0 on they are",
-    undefined,
-  ),
+  transpositions: flag("whether two transposed letters are one edit; from 7.0 on they are", undefined),
   rewrite: withoutEffect(text("all matches score alike", undefined)),
 } as const;
 

@@ -43,7 +43,7 @@ const QUERY_STRING_OPTIONS = {
   fuzziness: withoutEffect(text("write the edits into the query: term~1", undefined)),
   fuzzy_prefix_length: integer("leading characters of fuzzy words without edits", 0),
   fuzzy_max_expansions: integer("maximum number of similar terms of a fuzzy word", 50, 1),
-  fuzzy_transpositions: flag("whether two letters that changed places are one edit", true),
+  fuzzy_transpositions: flag("whether two transposed letters are one edit", true),
   fuzzy_rewrite: withoutEffect(text("similar terms score alike", undefined)),
   phrase_slop: integer("number of positions that words of phrases may be moved", 0),
   minimum_should_match: text("how many optional parts have to match", undefined),
@@ -123,7 +123,7 @@ const SIMPLE_OPTIONS = {
   ),
   fuzzy_prefix_length: integer("leading characters of fuzzy words without edits", 0),
   fuzzy_max_expansions: integer("maximum number of similar terms of a fuzzy word", 50, 1),
-  fuzzy_transpositions: flag("whether two letters that changed places are one edit", true),
+  fuzzy_transpositions: flag("whether two transposed letters are one edit", true),
   all_fields: withoutEffect(flag("without fields all are searched", undefined)),
 } as const;
 
