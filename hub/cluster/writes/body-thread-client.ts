@@ -187,7 +187,7 @@ function givenUp({ reason }: AbortSignal): AppError {
   const cause: unknown = reason;
   if (cause instanceof Error && cause.name === "TimeoutError")
     return new AppError("timeout", "the body wasn't read in time", { cause });
-  return new AppError("cancelled", "the client went away before its body was read", { cause });
+  return new AppError("cancelled", "the client disconnected before its body was read", { cause });
 }
 
 /** A function because the compiler assumes that a signal is unchanged after an await. */

@@ -155,8 +155,7 @@ export class JsonScanner {
 
   #open(kind: number): number {
     this.at++;
-    if (++this.#depth > MAX_DEPTH)
-      throw this.#error(`at most ${MAX_DEPTH} objects and arrays within each other`);
+    if (++this.#depth > MAX_DEPTH) throw this.#error(`more than ${MAX_DEPTH} nested objects and arrays`);
     return kind;
   }
 

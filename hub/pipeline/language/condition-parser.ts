@@ -16,7 +16,7 @@ const MAX_DEPTH = 100;
  * parentheses. Throws SyntaxFault.
  */
 export function parseCondition(scan: Scanner, depth = 0): ConditionNode {
-  if (depth > MAX_DEPTH) throw scan.fault(`more than ${MAX_DEPTH} parentheses within each other`);
+  if (depth > MAX_DEPTH) throw scan.fault(`more than ${MAX_DEPTH} nested parentheses`);
   const operands = [parseExpression(scan, depth)];
   const operators: LogicOperator[] = [];
   for (;;) {

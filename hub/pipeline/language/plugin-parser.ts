@@ -241,7 +241,7 @@ export class PluginParser {
 
   /** Reads one level deeper. Throws SyntaxFault if that is too deep. */
   nested<T>(read: () => T): T {
-    if (++this.depth > MAX_DEPTH) throw this.#scan.fault(`more than ${MAX_DEPTH} levels within each other`);
+    if (++this.depth > MAX_DEPTH) throw this.#scan.fault(`more than ${MAX_DEPTH} nested levels`);
     try {
       return read();
     } finally {

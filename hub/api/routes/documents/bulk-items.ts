@@ -19,7 +19,7 @@ import { TimeSlices } from "#proto/kit/time-slices.ts";
 import type { BulkAnswer } from "./bulk-answer.ts";
 import type { BulkItem } from "./bulk-parser.ts";
 
-export const LEFT = "the client went away before the end of its items";
+export const LEFT = "the client disconnected before the end of its items";
 
 /**
  * Runs `work` for a part of a request. The error of a later part is returned: the parts before it are already written, so it

@@ -154,7 +154,7 @@ test("forward counts what entries unpack to, and refuses groups that share more 
   const bomb = gzipSync(Buffer.alloc(33 * 1024 * 1024));
   await assert.rejects(
     forwardMessage(["app", bomb, { compressed: "gzip" }]),
-    /shorter ones: chunk_limit_size/,
+    /send shorter ones: chunk_limit_size/,
   );
 });
 

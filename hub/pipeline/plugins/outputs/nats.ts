@@ -73,7 +73,7 @@ class NatsWriter implements OutputWriter {
       // While the server is unreachable the client waits for it without end.
       await Promise.race([this.#publish(connection, records), ended.promise]);
     } catch (error) {
-      throw natsError(error, "doesn't take events");
+      throw natsError(error, "doesn't accept events");
     } finally {
       signal.removeEventListener("abort", abort);
     }

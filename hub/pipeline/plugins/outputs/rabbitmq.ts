@@ -133,7 +133,7 @@ class RabbitmqWriter implements OutputWriter {
       await Promise.race([this.#publish(channel, records), ended.promise]);
     } catch (error) {
       await this.stop();
-      throw rabbitmqError(error, "doesn't take events");
+      throw rabbitmqError(error, "doesn't accept events");
     } finally {
       connection.off("close", fail);
       channel.off("error", fail);
