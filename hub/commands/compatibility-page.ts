@@ -22,8 +22,8 @@ Tailrace runs existing pipeline files and answers clients of a 6.5 search engine
 
 - **no effect**: the option is accepted and changes nothing. \`pipeline check\` warns of it; answers of the search
   interface carry a \`Warning\` header where they could be expected to differ.
-- **hint**: the option says how another engine is to compute an answer that is the same in any case. It is checked and
-  not used, without a warning.
+- **hint**: the option says how another engine is to compute an answer. It is checked and not used, without a warning.
+  The answer is the same, except for what the note says.
 - **refused**: the request or file is refused with an error that names the option or plugin.
 
 Everything else that is accepted works. Unknown names are errors.

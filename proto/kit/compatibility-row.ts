@@ -9,7 +9,7 @@ export interface CompatibilityRow {
   readonly where: string;
   /** Its name as a user writes it. */
   readonly name: string;
-  /** `no effect`: accepted and without effect; `hint`: the answer is the same with it; `refused`: an error that names it. */
+  /** `no effect`: accepted and without effect; `hint`: checked and not used; `refused`: an error that names it. */
   readonly treatment: "no effect" | "hint" | "refused";
   /** Why, and what to use instead. */
   readonly note: string;

@@ -16,7 +16,7 @@ export interface Option<T> {
   readonly required: boolean;
   /** Why it changes nothing; undefined for options that do. */
   readonly noEffect?: string;
-  /** Why it makes no difference to the answer, see `hint`. */
+  /** Why it isn't used, see `hint`. */
   readonly hint?: string;
   /** Why every value is refused; undefined for options that may be given. */
   readonly refused?: string;
@@ -102,11 +102,11 @@ export function withoutEffect<T>(option: Option<T>): Option<T> {
   return { ...option, noEffect: option.summary };
 }
 
-/** An option that says how to compute what is the same in any case; its summary is why it isn't needed. It is checked. */
+/** An option that tells other engines how to compute an answer. It is checked and not used; its summary says why, or what differs. */
 export function hint<T>(option: Option<T>): Option<T> {
   return {
     ...option,
-    summary: `hint without influence on the answer: ${option.summary}`,
+    summary: `hint that isn't used: ${option.summary}`,
     hint: option.summary,
   };
 }

@@ -37,7 +37,9 @@ const QUERY_STRING_OPTIONS = {
   quote_analyzer: text("analyzer of phrases instead of the fields'", undefined),
   quote_field_suffix: text("ending of the fields in which phrases are looked for", undefined),
   allow_leading_wildcard: flag("whether patterns may begin with * or ?", true),
-  analyze_wildcard: hint(flag("patterns are lower-cased where the analyzer does so", false)),
+  analyze_wildcard: hint(
+    flag("patterns are lower-cased where the analyzer does so, and never stemmed", false),
+  ),
   enable_position_increments: withoutEffect(flag("removed words always leave a gap", true)),
   lenient: flag("whether values of the wrong type match nothing instead of failing", undefined),
   fuzziness: withoutEffect(text("write the edits into the query: term~1", undefined)),
@@ -115,7 +117,9 @@ const SIMPLE_OPTIONS = {
   flags: anything("operators that are on: ALL, NONE or names joined by |, or their sum as a number"),
   lenient: flag("whether values of the wrong type match nothing instead of failing", undefined),
   minimum_should_match: text("how many optional parts have to match", undefined),
-  analyze_wildcard: hint(flag("patterns are lower-cased where the analyzer does so", false)),
+  analyze_wildcard: hint(
+    flag("patterns are lower-cased where the analyzer does so, and never stemmed", false),
+  ),
   quote_field_suffix: text("ending of the fields in which phrases are looked for", undefined),
   auto_generate_synonyms_phrase_query: flag(
     "whether the words of a synonym of several must follow one another",
